@@ -1,0 +1,158 @@
+/*
+ * The configuration: nodepool.yaml and the secure file, read, checked and given defaults.
+ *
+ * Both files are YAML 1.1 as PyYAML's safe loader resolves it, after %(NODEPOOL_X) substitution.
+ * Every option, the common ones and each driver's, is declared in a table of struct drover_option;
+ * one checker works through all of them and reports all problems of both files in one run.
+ *
+ * A DroverConfig never changes once loaded and may be read from every thread.
+ */
+#pragma once
+
+#include <drover/host.h>
+#include <glib.h>
+#include <jansson.h>
+
+/* ---- Problems ---- */
+
+typedef enum {
+    DROVER_CONFIG_WARNING,
+    DROVER_CONFIG_ERROR,
+} DroverConfigSeverity;
+
+typedef struct {
+    DroverConfigSeverity severity;
+    char *file;
+    guint line, column; /* from 1; 0 when the problem is about the whole file */
+    char *object;       /* "provider static-vms, pool main, node 2", or NULL */
+    char *message;      /* what was found, what is allowed, the nearest known name */
+} DroverConfigProblem;
+
+typedef struct _DroverConfigReport DroverConfigReport;
+
+DroverConfigReport *drover_config_report_new(void);
+void drover_config_report_free(DroverConfigReport *report);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverConfigReport, drover_config_report_free)
+/* In the order of the files. Elements are DroverConfigProblem; owned by the report. */
+const GPtrArray *drover_config_report_problems(const DroverConfigReport *report);
+guint drover_config_report_errors(const DroverConfigReport *report);
+/* "file:line:column: error: object: message", one line. */
+char *drover_config_problem_text(const DroverConfigProblem *problem);
+
+/* ---- Drivers, as the configuration needs them ---- */
+
+/*
+ * Answers with a driver's table, or NULL with an error that names the file that was looked for and
+ * the drivers that are installed.
+ */
+typedef const struct drover_driver *(*DroverConfigFindDriver)(const char *name, gpointer user_data,
+                                                              GError **error);
+
+/* ---- The checked configuration ---- */
+
+#define DROVER_UNLIMITED G_MAXINT
+
+typedef struct {
+    char *name;
+    int min_ready;     /* <= 0: none */
+    int max_ready_age; /* seconds; 0: none */
+} DroverLabelConfig;
+
+typedef struct {
+    char *name;
+    int max_servers; /* DROVER_UNLIMITED when not set; <= 0: the pool is disabled */
+    int priority;    /* the pool's, else the provider's, else 100 */
+    json_t *node_attributes;           /* an object, or NULL */
+    char **labels;                     /* each once, in the order of the file */
+    const struct drover_value *values; /* all options of the pool, defaults filled in */
+} DroverPoolConfig;
+
+typedef struct {
+    char *name;
+    char *driver;
+    int max_concurrency;  /* -1: no limit; 0: handles nothing */
+    GPtrArray *pools;     /* of DroverPoolConfig */
+    struct drover_value *values; /* all options, defaults filled in: two providers are equal when
+                                    their values and driver names are */
+    char *problem; /* why it cannot be started (its driver is not installed), else NULL */
+    guint line;
+} DroverProviderConfig;
+
+typedef struct {
+    char *host; /* IPv6 without brackets */
+    int port;
+} DroverServerConfig;
+
+typedef struct {
+    char *name;
+    GHashTable *limits; /* resource name -> gint64*, only those that are limited */
+} DroverTenantConfig;
+
+typedef struct {
+    /* Keys of section 7.1 of the configuration reference after inheritance. Strings may be NULL. */
+    char *name;
+    gboolean abstract, pause, delete_after_upload;
+    char **formats, **keep_formats, **elements;
+    json_t *env_vars; /* object of strings; holds secrets */
+    json_t *metadata; /* object */
+    char *release, *dib_cmd, *username, *python_path, *shell_type;
+    int rebuild_age, build_timeout; /* seconds */
+} DroverDiskImageConfig;
+
+typedef struct {
+    /* ZooKeeper */
+    GPtrArray *servers; /* of DroverServerConfig, never empty */
+    char *chroot;       /* begins with '/', or NULL */
+    double zookeeper_timeout; /* seconds */
+    char *tls_cert, *tls_key, *tls_ca; /* all or none */
+    gboolean tls_verify_hostname;      /* zookeeper-tls: verify-hostname, true by default */
+    char *zookeeper_digest;            /* zookeeper-digest: "user:password", secret; or NULL */
+
+    GPtrArray *labels;     /* of DroverLabelConfig */
+    GPtrArray *providers;  /* of DroverProviderConfig, in the order of the file */
+    GPtrArray *tenants;    /* of DroverTenantConfig */
+    GPtrArray *diskimages; /* of DroverDiskImageConfig */
+    int max_hold_age;      /* seconds; 0: none */
+
+    char *webapp_address;
+    int webapp_port;
+    char *elements_dir, *images_dir, *build_log_dir;
+    int build_log_retention;
+
+    char **driver_directories; /* drivers: directories */
+    GDateTime *loaded;
+} DroverConfig;
+
+/*
+ * Loads the files. `secure_path` may be NULL. `strict` is config-validate's view, where what loads
+ * only for old files' sake is an error. Problems are added to the report. Returns NULL when there
+ * was an error; nothing of the files is in force then. The text of secret values is in no message.
+ */
+DroverConfig *drover_config_load(const char *path, const char *secure_path, gboolean strict,
+                                 DroverConfigFindDriver find_driver, gpointer user_data,
+                                 DroverConfigReport *report);
+
+/*
+ * Only the drivers' directories of the file, before everything else can be checked. An empty list
+ * when there are none or the file cannot be read. Free with g_strfreev.
+ */
+char **drover_config_peek_driver_directories(const char *path);
+
+DroverConfig *drover_config_ref(DroverConfig *config);
+void drover_config_unref(DroverConfig *config);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverConfig, drover_config_unref)
+
+DroverProviderConfig *drover_config_find_provider(const DroverConfig *config, const char *name);
+DroverPoolConfig *drover_provider_config_find_pool(const DroverProviderConfig *provider,
+                                                   const char *name);
+DroverLabelConfig *drover_config_find_label(const DroverConfig *config, const char *name);
+DroverTenantConfig *drover_config_find_tenant(const DroverConfig *config, const char *name);
+
+/* Same effective values: nothing has to be restarted. */
+gboolean drover_provider_config_equal(const DroverProviderConfig *a, const DroverProviderConfig *b);
+
+/* "h1:2281,[::1]:2281" followed by the chroot, as ZooKeeper clients write it. */
+char *drover_config_host_string(const DroverConfig *config);
+
+/* The common options as a table, for the reference documentation. Ends with a NULL path. */
+const struct drover_option *drover_config_common_options(void);
