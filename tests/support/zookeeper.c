@@ -11,7 +11,10 @@
 
 #include "support/process.h"
 
-enum { START_ATTEMPTS = 5, START_SECONDS = 60, COMMAND_SECONDS = 5, POLL_MICROSECONDS = 20000 };
+enum { START_ATTEMPTS = 5, START_SECONDS = 60, POLL_MICROSECONDS = 20000 };
+/* Milliseconds that an answer may take. A server that starts may never answer the first commands.
+ */
+enum { COMMAND_LIMIT = 5000, COMMAND_LIMIT_AT_START = 250 };
 
 struct _TestZookeeper {
     pid_t pid; /* 0: not running */
@@ -86,10 +89,10 @@ write_config(TestZookeeper *server, const TestZookeeperOptions *options, GError 
 /* ---- Four-letter commands ---- */
 
 static int
-connect_to(guint16 port)
+connect_to(guint16 port, int limit_ms)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    struct timeval limit = {.tv_sec = COMMAND_SECONDS};
+    struct timeval limit = {.tv_sec = limit_ms / 1000, .tv_usec = limit_ms % 1000 * 1000};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -100,13 +103,13 @@ connect_to(guint16 port)
     return -1;
 }
 
-char *
-test_zookeeper_command(const TestZookeeper *server, const char *command, GError **error)
+static char *
+ask(const TestZookeeper *server, const char *command, int limit_ms, GError **error)
 {
     g_autoptr(GString) answer = g_string_new(NULL);
     char piece[4096];
     gssize n = -1;
-    int fd = connect_to(server->port);
+    int fd = connect_to(server->port, limit_ms);
 
     if (fd >= 0 && send(fd, command, strlen(command), MSG_NOSIGNAL) == (gssize)strlen(command)) {
         while ((n = recv(fd, piece, sizeof piece, 0)) > 0)
@@ -122,19 +125,25 @@ test_zookeeper_command(const TestZookeeper *server, const char *command, GError 
     return n < 0 ? NULL : g_string_free(g_steal_pointer(&answer), FALSE);
 }
 
+char *
+test_zookeeper_command(const TestZookeeper *server, const char *command, GError **error)
+{
+    return ask(server, command, COMMAND_LIMIT, error);
+}
+
 /* ---- The process ---- */
 
 static gboolean
 is_serving(const TestZookeeper *server)
 {
-    g_autofree char *answer = test_zookeeper_command(server, "srvr", NULL);
+    g_autofree char *answer = ask(server, "srvr", COMMAND_LIMIT_AT_START, NULL);
     int fd;
 
     if (answer == NULL || strstr(answer, "Mode: ") == NULL)
         return FALSE;
     if (server->tls_port == 0)
         return TRUE;
-    fd = connect_to(server->tls_port);
+    fd = connect_to(server->tls_port, COMMAND_LIMIT_AT_START);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -205,14 +214,21 @@ TestZookeeper *
 test_zookeeper_start(const TestZookeeperOptions *options, GError **error)
 {
     static const TestZookeeperOptions defaults;
-    TestZookeeper *server = NULL;
+    TestZookeeper *server;
 
     /* Somebody may take the port between its choice and its use. */
-    for (int attempt = 0; server == NULL && attempt < START_ATTEMPTS; attempt++) {
-        g_clear_error(error);
-        server = try_start(options != NULL ? options : &defaults, error);
+    for (int attempt = 0; attempt < START_ATTEMPTS; attempt++) {
+        g_autoptr(GError) reason = NULL;
+
+        server = try_start(options != NULL ? options : &defaults, &reason);
+        if (server != NULL)
+            return server;
+        if (attempt == START_ATTEMPTS - 1 || strstr(reason->message, "BindException") == NULL) {
+            g_propagate_error(error, g_steal_pointer(&reason));
+            break;
+        }
     }
-    return server;
+    return NULL;
 }
 
 guint16
