@@ -1,0 +1,32 @@
+/*
+ * A component of the cluster: /nodepool/components/<kind>/<hostname><sequence>. See record.h.
+ */
+#pragma once
+
+#include "model/record.h"
+
+#define DROVER_COMPONENTS_PATH "/nodepool/components"
+/* The form of records that this version writes. */
+#define DROVER_MODEL_API 0
+
+typedef struct {
+    char *hostname, *kind, *state, *version;
+    gint64 model_api;
+    /* Of a pool; NULL or empty for others. */
+    char *id; /* launcher id: what `declined_by` is compared with */
+    char *name, *provider_name;
+    char **supported_labels;
+    gint64 priority; /* smaller is preferred */
+    gboolean paused;
+} DroverComponent;
+
+/* NULL with DROVER_ERROR_MALFORMED. Extra keys do no harm. */
+DroverComponent *drover_component_decode(GBytes *data, GError **error);
+void drover_component_free(DroverComponent *component);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverComponent, drover_component_free)
+
+/* The znode's data, of what is set in the component. */
+GBytes *drover_component_encode(const DroverComponent *component);
+
+/* TRUE when the pool supports all of the labels. */
+gboolean drover_component_supports(const DroverComponent *component, const char *const *labels);

@@ -1,0 +1,65 @@
+/*
+ * A node: /nodepool/nodes/<id>, one machine or one slot of a machine. See record.h.
+ */
+#pragma once
+
+#include "model/record.h"
+
+#define DROVER_NODES_PATH "/nodepool/nodes"
+
+typedef enum {
+    DROVER_NODE_INIT,
+    DROVER_NODE_BUILDING,
+    DROVER_NODE_TESTING,
+    DROVER_NODE_READY,
+    DROVER_NODE_IN_USE,
+    DROVER_NODE_USED,
+    DROVER_NODE_HOLD,
+    DROVER_NODE_DELETING,
+    DROVER_NODE_FAILED,
+    DROVER_NODE_ABORTED,
+    DROVER_NODE_DELETED,
+    DROVER_NODE_UNKNOWN, /* a state of some later version: somebody else's, never touched */
+} DroverNodeState;
+
+#define DROVER_NO_SLOT (-1)
+
+typedef struct {
+    grefcount references;
+    char *id;
+    DroverNodeState state;
+    double state_time, created_time; /* seconds since the epoch; 0: unknown */
+    /* Shared by many nodes; NULL when unset. */
+    GRefString *provider, *pool, *launcher, *username, *tenant_name, *requestor;
+    GRefString **labels; /* NULL-ended, never NULL */
+    char *allocated_to;  /* id of the request that owns it */
+    char *hostname, *external_id, *interface_ip;
+    int port; /* 22 when unset; 0 when it is an object with access data */
+    int slot; /* DROVER_NO_SLOT */
+    GBytes *record;
+    gint32 version;
+} DroverNode;
+
+/* NULL with DROVER_ERROR_MALFORMED when it is no node record. An unknown state is none. */
+DroverNode *drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error);
+DroverNode *drover_node_ref(DroverNode *node);
+void drover_node_unref(DroverNode *node);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverNode, drover_node_unref)
+
+/* The record as a JSON object with every field present, to be changed. */
+json_t *drover_node_record(const DroverNode *node);
+/* A new node's record: state, state_time and created_time set, everything else unset. */
+json_t *drover_node_new_record(DroverNodeState state);
+void drover_node_record_set_state(json_t *record, DroverNodeState state);
+/* Owned by the request from now on. */
+void drover_node_record_allocate(json_t *record, const char *request_id, const char *tenant_name,
+                                 const char *requestor);
+
+const char *drover_node_state_name(DroverNodeState state);
+gboolean drover_node_has_label(const DroverNode *node, const char *label);
+/* Ready and nobody's. */
+gboolean drover_node_is_free(const DroverNode *node);
+
+/* Paths; free with g_free. */
+char *drover_node_path(const char *id);
+char *drover_node_lock_path(const char *id);
