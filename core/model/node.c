@@ -92,6 +92,17 @@ decode_port(const json_t *record)
     return json_is_object(port) ? 0 : DEFAULT_PORT;
 }
 
+/* Anything like a number counts, everything else is none. */
+static gint64
+decode_hold_expiration(const json_t *record)
+{
+    const json_t *value = json_object_get(record, "hold_expiration");
+
+    if (json_is_string(value))
+        return g_ascii_strtoll(json_string_value(value), NULL, 10);
+    return json_is_number(value) ? (gint64)json_number_value(value) : 0;
+}
+
 DroverNode *
 drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error)
 {
@@ -127,6 +138,7 @@ drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error)
     node->interface_ip = g_strdup(drover_json_string(record, "interface_ip"));
     node->port = decode_port(record);
     node->slot = (int)drover_json_integer(record, "slot", DROVER_NO_SLOT);
+    node->hold_expiration = decode_hold_expiration(record);
     node->record = g_bytes_ref(data);
     node->version = version;
     return node;
@@ -173,8 +185,6 @@ drover_node_unref(DroverNode *node)
 static void
 normalize(json_t *record)
 {
-    const json_t *hold = json_object_get(record, "hold_expiration");
-
     drover_record_complete(record, fields);
     if (json_is_string(json_object_get(record, "type")) ||
         json_is_null(json_object_get(record, "type"))) {
@@ -192,9 +202,9 @@ normalize(json_t *record)
     json_object_set(record, "ssh_port", json_object_get(record, "connection_port"));
     if (json_is_null(json_object_get(record, "username")))
         drover_record_set_string(record, "username", DEFAULT_USERNAME);
-    if (json_is_string(hold))
+    if (!json_is_null(json_object_get(record, "hold_expiration")))
         json_object_set_new(record, "hold_expiration",
-                            json_integer(g_ascii_strtoll(json_string_value(hold), NULL, 10)));
+                            json_integer(decode_hold_expiration(record)));
 }
 
 json_t *

@@ -36,6 +36,7 @@ typedef struct {
     char *hostname, *external_id, *interface_ip;
     int port; /* 22 when unset; 0 when it is an object with access data */
     int slot; /* DROVER_NO_SLOT */
+    gint64 hold_expiration; /* seconds after state_time; 0: none */
     GBytes *record;
     gint32 version;
 } DroverNode;
