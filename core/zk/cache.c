@@ -520,6 +520,12 @@ drover_cache_is_complete(const DroverCache *cache)
     return cache->complete;
 }
 
+gboolean
+drover_cache_is_settled(const DroverCache *cache)
+{
+    return cache->complete && cache->reads == 0 && !cache->listing;
+}
+
 gpointer
 drover_cache_lookup(const DroverCache *cache, const char *name)
 {

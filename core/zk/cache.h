@@ -46,6 +46,11 @@ DroverCache *drover_cache_new(DroverSession *session, const char *root,
 void drover_cache_free(DroverCache *cache);
 
 gboolean drover_cache_is_complete(const DroverCache *cache);
+/*
+ * Complete, and no read under way: everything that happened before the last answer of this session
+ * is in the cache.
+ */
+gboolean drover_cache_is_settled(const DroverCache *cache);
 /* NULL when there is none. Valid until the next change of that child. */
 gpointer drover_cache_lookup(const DroverCache *cache, const char *name);
 /* TRUE also for a child whose record means nothing. */

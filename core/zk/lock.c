@@ -101,10 +101,35 @@ find_by_prefix(const char *const *names, const char *prefix)
     return NULL;
 }
 
+/* Eight hex digits that tell this process's contenders from those of its predecessors. */
 static const char *
-base_name(const char *path)
+process_nonce(void)
 {
-    return strrchr(path, '/') + 1;
+    static char nonce[9];
+
+    if (nonce[0] == '\0')
+        g_snprintf(nonce, sizeof(nonce), "%08x", g_random_int());
+    return nonce;
+}
+
+/* A contender that an earlier process left in the session that this one took up. */
+static const char *
+find_inherited(const char *const *names, DroverSession *session)
+{
+    const char *holder = drover_session_holder(session);
+
+    for (; *names != NULL; names++)
+        if (drover_lock_is_of_holder(*names, holder) &&
+            !g_str_has_prefix(*names + strlen(holder), process_nonce()))
+            return *names;
+    return NULL;
+}
+
+static void
+adopt(DroverLock *lock, const char *name)
+{
+    g_free(lock->prefix);
+    lock->prefix = g_strndup(name, (gsize)(drover_lock_sequence(name) - name));
 }
 
 /* ---- References ---- */
@@ -315,14 +340,19 @@ static void
 on_searched(const DroverReadReply *reply, gpointer user_data)
 {
     DroverLock *lock = user_data;
+    const char *own = NULL, *inherited = NULL;
 
-    if (lock->state == ACQUIRING) {
-        if (reply->rc == ZOK && find_by_prefix(reply->children, lock->prefix) != NULL)
-            look(lock);
-        else if (!drover_rc_is_unknown(reply->rc)) {
+    if (reply->rc == ZOK) {
+        own = find_by_prefix(reply->children, lock->prefix);
+        inherited = find_inherited(reply->children, lock->session);
+    }
+    if (lock->state == ACQUIRING && !drover_rc_is_unknown(reply->rc)) {
+        if (own == NULL && inherited != NULL)
+            adopt(lock, inherited);
+        else if (own == NULL)
             send_contender(lock);
-            look(lock);
-        }
+        lock->tried = TRUE;
+        look(lock);
     }
     lock_unref(lock);
 }
@@ -333,7 +363,7 @@ begin_round(DroverLock *lock)
     lock->state = ACQUIRING;
     if (drover_session_state(lock->session) != DROVER_SESSION_CONNECTED)
         return;
-    if (lock->tried) {
+    if (lock->tried || drover_session_is_resumed(lock->session)) {
         drover_session_list(lock->session, lock->directory, FALSE, on_searched, lock_ref(lock));
     } else {
         send_contender(lock);
@@ -432,23 +462,10 @@ drover_lock_new(DroverSession *session, const char *directory, gboolean make_par
     lock->make_parents = make_parents;
     if (identifier != NULL)
         lock->identifier = g_bytes_new(identifier, strlen(identifier));
-    lock->prefix = g_strdup_printf("%s%08x%08x" MARKER, drover_session_holder(session),
-                                   g_random_int(), g_random_int());
+    lock->prefix = g_strdup_printf("%s%s%08x" MARKER, drover_session_holder(session),
+                                   process_nonce(), g_random_int());
     lock->listener = drover_session_add_listener(session, on_state, lock);
     lock->observer = drover_session_add_observer(session, directory, &observer, lock);
-    return lock;
-}
-
-DroverLock *
-drover_lock_adopt(DroverSession *session, const char *directory, const char *contender)
-{
-    DroverLock *lock = drover_lock_new(session, directory, FALSE, NULL);
-    const char *sequence = drover_lock_sequence(contender);
-
-    g_free(lock->prefix);
-    lock->prefix = g_strndup(contender, (gsize)(sequence - contender));
-    lock->contender = g_strconcat(directory, "/", contender, NULL);
-    lock->tried = TRUE;
     return lock;
 }
 

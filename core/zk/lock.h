@@ -7,7 +7,9 @@
  *                                            ▲      ├─ not, will not wait ─► delete ─► busy
  *                                            └──────┴─ not: watch the one before
  *
- * The first three are sent at once and cost one round trip. Locks live on the core loop.
+ * The first three are sent at once and cost one round trip. In a session that was taken up from an
+ * earlier process, a contender which that process left in the directory is taken over, so a lock
+ * that it held is still held. Locks live on the core loop.
  */
 #pragma once
 
@@ -54,12 +56,6 @@ gboolean drover_lock_is_held(const DroverLock *lock);
 /* The contender's path, for the fence of a transaction; NULL unless held. */
 const char *drover_lock_contender(const DroverLock *lock);
 const char *drover_lock_directory(const DroverLock *lock);
-
-/*
- * Takes over a contender that this session (taken up from an earlier process) already has in the
- * directory. The lock is held if it is the first one; acquire it then as usual otherwise.
- */
-DroverLock *drover_lock_adopt(DroverSession *session, const char *directory, const char *contender);
 
 /* The contender was removed by a transaction of ours that released the lock on the way. */
 void drover_lock_forget(DroverLock *lock);
