@@ -83,6 +83,18 @@ test_process_start(const char *const *argv, const char *log, pid_t *pid, GError 
     return started;
 }
 
+gboolean
+test_process_start_with_pipes(const char *const *argv, int *input, int *output, pid_t *pid,
+                              GError **error)
+{
+    ChildSetup setup = {.log = -1, .parent = getpid()};
+
+    signal(SIGPIPE, SIG_IGN); /* writing to a child that has ended is an error, not our end */
+    return g_spawn_async_with_pipes(NULL, (char **)argv, NULL,
+                                    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, set_up_child,
+                                    &setup, pid, input, output, NULL, error);
+}
+
 int
 test_process_end(pid_t *pid, int signal)
 {

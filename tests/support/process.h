@@ -18,6 +18,10 @@ guint16 test_free_port(void);
  */
 gboolean test_process_start(const char *const *argv, const char *log, pid_t *pid, GError **error);
 
+/* The same, with pipes to its input and from its output; errors go where the test's go. */
+gboolean test_process_start_with_pipes(const char *const *argv, int *input, int *output, pid_t *pid,
+                                       GError **error);
+
 /* Sends `signal` (0: none), waits for the end, and sets the id to 0. Returns the wait status. */
 int test_process_end(pid_t *pid, int signal);
 

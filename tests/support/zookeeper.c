@@ -16,6 +16,10 @@ enum { START_ATTEMPTS = 5, START_SECONDS = 60, POLL_MICROSECONDS = 20000 };
  */
 enum { COMMAND_LIMIT = 5000, COMMAND_LIMIT_AT_START = 250 };
 
+/* Debian's zookeeper.jar names the jars it needs, but for those of Netty's TLS. */
+#define JARS      "/usr/share/java/"
+#define CLASSPATH JARS "zookeeper.jar:" JARS "netty-codec.jar:" JARS "slf4j-simple.jar"
+
 struct _TestZookeeper {
     pid_t pid; /* 0: not running */
     guint16 port, tls_port;
@@ -162,7 +166,7 @@ wait_until_serving(TestZookeeper *server, GError **error)
     }
     test_process_end(&server->pid, SIGKILL);
     g_file_get_contents(server->log_path, &log, NULL, NULL);
-    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "ZooKeeper at %s did not start: %s",
+    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "ZooKeeper at %s did not start: %.4000s",
                 server->hosts, log != NULL ? log : "");
     return FALSE;
 }
@@ -184,7 +188,7 @@ run(TestZookeeper *server, GError **error)
                                 "-Dio.netty.tryReflectionSetAccessible=false",
                                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                                 "-cp",
-                                "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
+                                CLASSPATH,
                                 "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                                 server->config_path,
                                 NULL};
