@@ -30,6 +30,19 @@ struct _DroverTry {
  * out by itself. The user name is never sent; naming one and the folder spares libssh to look up
  * the account that this program runs under, which need not exist.
  */
+#define KEY_EXCHANGES                                                                              \
+    "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,"        \
+    "ecdh-sha2-nistp521,mlkem768x25519-sha256,sntrup761x25519-sha512,"                             \
+    "sntrup761x25519-sha512@openssh.com,diffie-hellman-group14-sha256,"                            \
+    "diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,"                                 \
+    "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha1"
+#define CIPHERS                                                                                    \
+    "aes128-ctr,aes192-ctr,aes256-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com,"              \
+    "chacha20-poly1305@openssh.com,aes128-cbc,aes192-cbc,aes256-cbc,3des-cbc"
+#define MACS                                                                                       \
+    "hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha1-etm@openssh.com,"       \
+    "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
+
 static const struct {
     enum ssh_options_e option;
     const char *value;
@@ -39,36 +52,21 @@ static const struct {
     {SSH_OPTIONS_SSH_DIR, "/dev/null"},
     {SSH_OPTIONS_KNOWNHOSTS, "/dev/null"},
     {SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null"},
-    {SSH_OPTIONS_KEY_EXCHANGE,
-     "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,"
-     "ecdh-sha2-nistp521,mlkem768x25519-sha256,sntrup761x25519-sha512,"
-     "sntrup761x25519-sha512@openssh.com,diffie-hellman-group14-sha256,"
-     "diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,"
-     "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha1"},
-    {SSH_OPTIONS_CIPHERS_C_S, "+aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc"},
-    {SSH_OPTIONS_CIPHERS_S_C, "+aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc"},
-    {SSH_OPTIONS_HMAC_C_S, "+hmac-sha1-etm@openssh.com,hmac-sha1"},
-    {SSH_OPTIONS_HMAC_S_C, "+hmac-sha1-etm@openssh.com,hmac-sha1"},
+    {SSH_OPTIONS_KEY_EXCHANGE, KEY_EXCHANGES},
+    {SSH_OPTIONS_CIPHERS_C_S, CIPHERS},
+    {SSH_OPTIONS_CIPHERS_S_C, CIPHERS},
+    {SSH_OPTIONS_HMAC_C_S, MACS},
+    {SSH_OPTIONS_HMAC_S_C, MACS},
 };
 
 /* How libssh says that the server has no host key of the types asked for. */
 #define NO_COMMON_TYPE "no match for method server host key algo"
 
-static void
-clear_source(GSource **slot)
-{
-    if (*slot != NULL) {
-        g_source_destroy(*slot);
-        g_source_unref(*slot);
-        *slot = NULL;
-    }
-}
-
 /* Puts a new source to work in the place of an earlier one, and takes it over. */
 static void
 set_source(GSource **slot, GSource *source, GSourceFunc callback, DroverTry *attempt)
 {
-    clear_source(slot);
+    drover_clear_source(slot);
     g_source_set_callback(source, callback, attempt, NULL);
     g_source_attach(source, g_main_context_get_thread_default());
     *slot = source;
@@ -77,9 +75,11 @@ set_source(GSource **slot, GSource *source, GSourceFunc callback, DroverTry *att
 static void
 close_connection(DroverTry *attempt)
 {
-    clear_source(&attempt->io);
-    clear_source(&attempt->timer);
-    g_clear_object(&attempt->socket); /* closes it */
+    drover_clear_source(&attempt->io);
+    drover_clear_source(&attempt->timer);
+    if (attempt->socket != NULL)
+        g_socket_close(attempt->socket, NULL);
+    g_clear_object(&attempt->socket);
     g_clear_pointer(&attempt->session, ssh_free);
 }
 
@@ -275,7 +275,7 @@ connecting_io(GSocket *socket, GIOCondition condition, gpointer user_data)
     DroverTry *attempt = user_data;
     g_autoptr(GError) error = NULL;
 
-    clear_source(&attempt->io);
+    drover_clear_source(&attempt->io);
     if (!g_socket_check_connect_result(socket, &error))
         finish(attempt, DROVER_TRY_NOT_CONNECTED, error->message);
     else if (attempt->key_types == NULL)

@@ -29,3 +29,14 @@ typedef void (*DroverTryFunc)(DroverTryOutcome outcome, const char *text, gpoint
 DroverTry *drover_try_start(const DroverTryPlan *plan, DroverTryFunc done, gpointer user_data);
 /* Closes the connection at once; `done` is not called any more. */
 void drover_try_free(DroverTry *attempt);
+
+/* Takes a source off its context, and the variable's reference with it. */
+static inline void
+drover_clear_source(GSource **source)
+{
+    if (*source != NULL) {
+        g_source_destroy(*source);
+        g_source_unref(*source);
+        *source = NULL;
+    }
+}

@@ -64,16 +64,6 @@ drover_scan_new(enum drover_scan_kind kind, const char *host, uint16_t port)
     return scan;
 }
 
-static void
-clear_source(GSource **slot)
-{
-    if (*slot != NULL) {
-        g_source_destroy(*slot);
-        g_source_unref(*slot);
-        *slot = NULL;
-    }
-}
-
 static GSource *
 call_after(guint milliseconds, GSourceFunc function, struct drover_scan *scan)
 {
@@ -88,8 +78,8 @@ call_after(guint milliseconds, GSourceFunc function, struct drover_scan *scan)
 static void
 end_work(struct drover_scan *scan)
 {
-    clear_source(&scan->deadline);
-    clear_source(&scan->next_try);
+    drover_clear_source(&scan->deadline);
+    drover_clear_source(&scan->next_try);
     g_clear_pointer(&scan->attempt, drover_try_free);
     if (scan->resolving != NULL)
         g_cancellable_cancel(scan->resolving);
@@ -127,14 +117,12 @@ static void fail(struct drover_scan *scan, enum drover_failure failure, const ch
 static void
 fail(struct drover_scan *scan, enum drover_failure failure, const char *format, ...)
 {
-    g_autofree char *reason = NULL;
     va_list arguments;
 
     va_start(arguments, format);
-    reason = g_strdup_vprintf(format, arguments);
+    scan->message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     scan->failure = (int)failure;
-    scan->message = g_strdup_printf("%s port %u: %s", scan->host, scan->port, reason);
     g_ptr_array_set_size(scan->keys, 0);
     finish(scan);
 }
@@ -160,7 +148,7 @@ log_problem(struct drover_scan *scan, enum drover_log_level level, const char *s
 
     if (scan->log == NULL)
         return;
-    line = g_strdup_printf("%s port %u: %s: %s", scan->host, scan->port, subject, text);
+    line = g_strdup_printf("%s: %s", subject, text);
     scan->log(level, line, scan->log_data);
 }
 
@@ -252,7 +240,7 @@ begin_try(gpointer user_data)
 {
     struct drover_scan *scan = user_data;
 
-    clear_source(&scan->next_try);
+    drover_clear_source(&scan->next_try);
     start_try(scan, scan->kind == DROVER_SCAN_HOST_KEYS ? ALL_KEY_TYPES : NULL, try_has_ended);
     return G_SOURCE_REMOVE;
 }
@@ -306,7 +294,7 @@ literal_is_ready(gpointer user_data)
 {
     struct drover_scan *scan = user_data;
 
-    clear_source(&scan->next_try);
+    drover_clear_source(&scan->next_try);
     go_on_with_address(scan);
     return G_SOURCE_REMOVE;
 }

@@ -43,8 +43,8 @@ make_key(const TestSshd *sshd, const char *type, GError **error)
     g_autofree char *path = path_of(sshd, type);
     g_auto(GStrv) parts = g_strsplit(type, "-", 2);
     const char *bits = parts[1] != NULL ? parts[1] : "256";
-    const char *const argv[] = {"ssh-keygen", "-q", "-N", "", "-C", "a comment", "-t", parts[0],
-                                "-b",         bits, "-f", path, NULL};
+    const char *const argv[] = {"ssh-keygen", "-q", "-N", "",   "-C", "a comment", "-t",
+                                parts[0],     "-b", bits, "-f", path, NULL};
 
     if (!test_process_run(argv, error))
         return NULL;

@@ -57,10 +57,9 @@ test_tcp_server_start(const char *address, GError **error)
     g_autoptr(TestTcpServer) server = g_new0(TestTcpServer, 1);
 
     server->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    server->process = g_subprocess_new(G_SUBPROCESS_FLAGS_STDIN_PIPE |
-                                           G_SUBPROCESS_FLAGS_STDOUT_PIPE,
-                                       error, "/usr/bin/python3",
-                                       DROVER_TEST_SUPPORT_DIR "/tcp-server.py", address, NULL);
+    server->process = g_subprocess_new(
+        G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE, error, "/usr/bin/python3",
+        DROVER_TEST_SUPPORT_DIR "/tcp-server.py", address, NULL);
     if (server->process == NULL)
         return NULL;
     server->events = g_data_input_stream_new(g_subprocess_get_stdout_pipe(server->process));

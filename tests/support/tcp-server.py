@@ -11,7 +11,7 @@ Called with the address to listen on. Commands arrive on the standard input, one
     forward PORT              passes everything on to PORT of the same address
     forward PORT drop REGEX   the same, but closes when the list of host key types that an SSH
                               client asks for matches
-    forward PORT corrupt      the same, but changes one bit of the SSH server's signature
+    forward PORT corrupt REGEX   the same, but then changes one bit of the server's signature
 
 What happened is written to the standard output, one word a line: "port N" at the start, then "ready"
 for each command, "accepted" and "closed" (by the client) for each connection. Ends with its input.
@@ -53,7 +53,7 @@ def host_key_types(packet):
 
 
 class PlainPackets:
-    """What passes in one direction before encryption begins, looked at packet by packet.
+    """What passes in one direction, looked at packet by packet until encryption begins.
 
     look(packet) returns the packet to pass on instead, or None to end the connection.
     """
@@ -87,23 +87,24 @@ class PlainPackets:
         return passed
 
 
-def unchanged(packet):
-    return packet
+class Meddler:
+    """What is done to the packets of one SSH connection; None in place of a packet ends it."""
 
+    def __init__(self, how="", pattern=""):
+        self.how = how
+        self.pattern = pattern
+        self.active = False
 
-def corrupt_signature(packet):
-    if packet[TYPE] != KEX_REPLY:
-        return packet
-    last = len(packet) - packet[TYPE - 1] - 1  # of the payload, before the padding
-    return packet[:last] + bytes([packet[last] ^ 1]) + packet[last + 1:]
+    def from_client(self, packet):
+        if packet[TYPE] == KEXINIT and self.how:
+            self.active = re.search(self.pattern, host_key_types(packet)) is not None
+        return None if self.active and self.how == "drop" else packet
 
-
-def drop_types(pattern):
-    def look(packet):
-        if packet[TYPE] == KEXINIT and re.search(pattern, host_key_types(packet)):
-            return None
-        return packet
-    return look
+    def from_server(self, packet):
+        if packet[TYPE] != KEX_REPLY or not self.active:
+            return packet
+        last = len(packet) - packet[TYPE - 1] - 1  # of the payload, before the padding
+        return packet[:last] + bytes([packet[last] ^ 1]) + packet[last + 1:]
 
 
 class Server:
@@ -185,9 +186,7 @@ class Server:
             writer.close()
 
     async def forward(self, reader, writer, words):
-        how = words[2] if len(words) > 2 else ""
-        to_server = PlainPackets(drop_types(words[3]) if how == "drop" else unchanged)
-        to_client = PlainPackets(corrupt_signature if how == "corrupt" else unchanged)
+        meddler = Meddler(*words[2:])
         server_reader, server_writer = await asyncio.open_connection(self.address, int(words[1]))
 
         async def copy(source, target, packets):
@@ -198,8 +197,9 @@ class Server:
                     return
                 target.write(passed)
 
-        both = [asyncio.create_task(copy(reader, server_writer, to_server)),
-                asyncio.create_task(copy(server_reader, writer, to_client))]
+        both = [asyncio.create_task(copy(*way)) for way in (
+            (reader, server_writer, PlainPackets(meddler.from_client)),
+            (server_reader, writer, PlainPackets(meddler.from_server)))]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:

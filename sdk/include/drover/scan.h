@@ -37,7 +37,10 @@ enum drover_scan_kind {
 };
 
 typedef void (*drover_scan_done)(struct drover_scan *scan, void *data);
-/* What went wrong on the way without ending the scan. `text` is valid until the call returns. */
+/*
+ * What went wrong on the way without ending the scan, without the name of the machine. `text` is
+ * valid until the call returns.
+ */
 typedef void (*drover_scan_log)(enum drover_log_level level, const char *text, void *data);
 
 /* `host` is a name, an IPv4 or an IPv6 address (without brackets; a zone as in fe80::1%eth0). */
@@ -75,7 +78,7 @@ DROVER_EXPORT void drover_scan_start(struct drover_scan *scan, drover_scan_done 
  * no key.
  */
 DROVER_EXPORT int drover_scan_failure(const struct drover_scan *scan);
-/* One sentence about the failure, with host and port; NULL when it succeeded. */
+/* What went wrong, without the name of the machine; NULL when it succeeded. */
 DROVER_EXPORT const char *drover_scan_message(const struct drover_scan *scan);
 /* The address used, and 4 or 6; NULL and 0 until the name is resolved. */
 DROVER_EXPORT const char *drover_scan_address(const struct drover_scan *scan);
