@@ -244,6 +244,13 @@ drover_node_record_allocate(json_t *record, const char *request_id, const char *
     drover_record_set_string(record, "requestor", requestor);
 }
 
+void
+drover_node_record_merge(json_t *record, const json_t *fields)
+{
+    json_object_update(record, (json_t *)fields);
+    json_object_set(record, "ssh_port", json_object_get(record, "connection_port"));
+}
+
 gboolean
 drover_node_has_label(const DroverNode *node, const char *label)
 {

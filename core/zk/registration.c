@@ -84,7 +84,7 @@ is_ours(DroverRegistration *registration, const DroverReadReply *reply)
     if (reply->stat.ephemeralOwner != drover_session_id(registration->session))
         return FALSE;
     return g_bytes_equal(reply->data, registration->record) ||
-           (registration->match != NULL &&
+           (registration->match != NULL && !registration->freed &&
             registration->match(reply->data, registration->user_data));
 }
 

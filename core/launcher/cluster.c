@@ -1,0 +1,278 @@
+#include "launcher/cluster.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "zk/operation.h"
+
+struct _DroverCluster {
+    DroverSession *session;
+    DroverClusterListener listener;
+    gpointer user_data;
+    guint session_listener;
+    DroverCache *nodes, *requests, *pools;
+    gboolean complete;
+    GPtrArray *sorted_requests;  /* NULL: to be made again */
+    GPtrArray *registered_pools; /* NULL: to be made again */
+};
+
+/* ---- Decoding ---- */
+
+static void
+log_malformed(const char *root, const char *name, const GError *error)
+{
+    drover_log_for(DROVER_LOG_ERROR, "zk.ZooKeeper", "%s/%s is unusable: %s", root, name,
+                   error->message);
+}
+
+static gpointer
+decode_node(const char *name, GBytes *data, gint32 version, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+    DroverNode *node = drover_node_decode(name, data, version, &error);
+
+    if (node == NULL)
+        log_malformed(DROVER_NODES_PATH, name, error);
+    else if (node->state == DROVER_NODE_UNKNOWN)
+        drover_log(DROVER_LOG_WARNING, &(DroverLogSubject){.node_id = name},
+                   "Node has a state that this version does not know; it is left alone");
+    return node;
+}
+
+static gpointer
+decode_request(const char *name, GBytes *data, gint32 version, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+    DroverRequest *request = drover_request_decode(name, data, version, &error);
+
+    if (request == NULL)
+        log_malformed(DROVER_REQUESTS_PATH, name, error);
+    return request;
+}
+
+static gpointer
+decode_pool(const char *name, GBytes *data, gint32 version, gpointer user_data)
+{
+    g_autoptr(GError) error = NULL;
+    DroverComponent *component = drover_component_decode(data, &error);
+
+    if (component == NULL)
+        log_malformed(DROVER_POOLS_PATH, name, error);
+    return component;
+}
+
+/* ---- Changes ---- */
+
+static void
+on_completed(DroverCache *cache, gboolean complete, gpointer user_data)
+{
+    DroverCluster *cluster = user_data;
+    gboolean now = drover_cache_is_complete(cluster->nodes) &&
+                   drover_cache_is_complete(cluster->requests) &&
+                   drover_cache_is_complete(cluster->pools);
+
+    if (now == cluster->complete)
+        return;
+    cluster->complete = now;
+    if (cluster->listener.complete_changed != NULL)
+        cluster->listener.complete_changed(now, cluster->user_data);
+}
+
+static void
+on_node(DroverCache *cache, const char *name, gpointer old, gpointer new_object, gpointer user_data)
+{
+    DroverCluster *cluster = user_data;
+
+    if (cluster->listener.node_changed != NULL)
+        cluster->listener.node_changed(name, old, new_object, cluster->user_data);
+}
+
+static void
+on_node_lock(DroverCache *cache, const char *name, DroverCacheLock lock, gpointer user_data)
+{
+    DroverCluster *cluster = user_data;
+
+    if (cluster->listener.node_lock_changed != NULL)
+        cluster->listener.node_lock_changed(name, lock, cluster->user_data);
+}
+
+static void
+on_request(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
+           gpointer user_data)
+{
+    DroverCluster *cluster = user_data;
+
+    g_clear_pointer(&cluster->sorted_requests, g_ptr_array_unref);
+    if (cluster->listener.request_changed != NULL)
+        cluster->listener.request_changed(name, old, new_object, cluster->user_data);
+}
+
+static void
+on_pool(DroverCache *cache, const char *name, gpointer old, gpointer new_object, gpointer user_data)
+{
+    DroverCluster *cluster = user_data;
+    const DroverComponent *pool = new_object != NULL ? new_object : old;
+
+    if (old == NULL || new_object == NULL)
+        drover_log_for(DROVER_LOG_INFO, "ComponentRegistry", "Component %s %s/%s (%s-%s)",
+                       old == NULL ? "appeared:" : "disappeared:", DROVER_POOLS_PATH, name,
+                       pool->provider_name, pool->name);
+    g_clear_pointer(&cluster->registered_pools, g_ptr_array_unref);
+    if (cluster->listener.pools_changed != NULL)
+        cluster->listener.pools_changed(cluster->user_data);
+}
+
+static void
+ensure_parents(DroverSession *session)
+{
+    static const char *const paths[] = {
+        DROVER_NODES_PATH,     DROVER_REQUESTS_PATH,
+        DROVER_POOLS_PATH,     DROVER_REQUEST_LOCKS_PATH,
+        DROVER_LAUNCHERS_PATH, DROVER_COMPONENTS_PATH "/builder",
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(paths); i++)
+        drover_session_ensure(session, paths[i], NULL, NULL);
+}
+
+/* Added before the caches' own listeners, so the parents exist when these list them. */
+static void
+on_state(DroverSession *session, DroverSessionState state, gpointer user_data)
+{
+    if (state == DROVER_SESSION_CONNECTED)
+        ensure_parents(session);
+}
+
+/* ---- Life ---- */
+
+DroverCluster *
+drover_cluster_new(DroverSession *session, const DroverClusterListener *listener,
+                   gpointer user_data)
+{
+    static const DroverCacheClass nodes = {.decode = decode_node,
+                                           .free = (GDestroyNotify)drover_node_unref,
+                                           .changed = on_node,
+                                           .lock_changed = on_node_lock,
+                                           .completed = on_completed};
+    static const DroverCacheClass requests = {.decode = decode_request,
+                                              .free = (GDestroyNotify)drover_request_unref,
+                                              .changed = on_request,
+                                              .completed = on_completed};
+    static const DroverCacheClass pools = {.decode = decode_pool,
+                                           .free = (GDestroyNotify)drover_component_free,
+                                           .changed = on_pool,
+                                           .completed = on_completed};
+    DroverCluster *cluster = g_new0(DroverCluster, 1);
+
+    cluster->session = session;
+    cluster->listener = *listener;
+    cluster->user_data = user_data;
+    cluster->session_listener = drover_session_add_listener(session, on_state, cluster);
+    if (drover_session_state(session) == DROVER_SESSION_CONNECTED)
+        ensure_parents(session);
+    cluster->nodes = drover_cache_new(session, DROVER_NODES_PATH, &nodes, cluster);
+    cluster->requests = drover_cache_new(session, DROVER_REQUESTS_PATH, &requests, cluster);
+    cluster->pools = drover_cache_new(session, DROVER_POOLS_PATH, &pools, cluster);
+    return cluster;
+}
+
+void
+drover_cluster_free(DroverCluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    drover_session_remove(cluster->session, cluster->session_listener);
+    drover_cache_free(cluster->nodes);
+    drover_cache_free(cluster->requests);
+    drover_cache_free(cluster->pools);
+    g_clear_pointer(&cluster->sorted_requests, g_ptr_array_unref);
+    g_clear_pointer(&cluster->registered_pools, g_ptr_array_unref);
+    g_free(cluster);
+}
+
+/* ---- Questions ---- */
+
+DroverSession *
+drover_cluster_session(const DroverCluster *cluster)
+{
+    return cluster->session;
+}
+
+gboolean
+drover_cluster_is_complete(const DroverCluster *cluster)
+{
+    return cluster->complete;
+}
+
+DroverCache *
+drover_cluster_nodes(const DroverCluster *cluster)
+{
+    return cluster->nodes;
+}
+
+const DroverNode *
+drover_cluster_node(const DroverCluster *cluster, const char *id)
+{
+    return drover_cache_lookup(cluster->nodes, id);
+}
+
+const DroverRequest *
+drover_cluster_request(const DroverCluster *cluster, const char *id)
+{
+    return drover_cache_lookup(cluster->requests, id);
+}
+
+static gint
+compare_requests(gconstpointer a, gconstpointer b)
+{
+    return drover_request_compare(*(DroverRequest *const *)a, *(DroverRequest *const *)b);
+}
+
+const GPtrArray *
+drover_cluster_requests(DroverCluster *cluster)
+{
+    DroverCacheIter iter;
+    const char *name;
+    gpointer request;
+
+    if (cluster->sorted_requests != NULL)
+        return cluster->sorted_requests;
+    cluster->sorted_requests = g_ptr_array_new();
+    drover_cache_iter_init(&iter, cluster->requests);
+    while (drover_cache_iter_next(&iter, &name, &request))
+        g_ptr_array_add(cluster->sorted_requests, request);
+    g_ptr_array_sort(cluster->sorted_requests, compare_requests);
+    return cluster->sorted_requests;
+}
+
+static gboolean
+is_listed(const GPtrArray *pools, const DroverComponent *pool)
+{
+    for (guint i = 0; i < pools->len; i++)
+        if (g_strcmp0(((const DroverComponent *)g_ptr_array_index(pools, i))->id, pool->id) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+const GPtrArray *
+drover_cluster_pools(DroverCluster *cluster)
+{
+    DroverCacheIter iter;
+    const char *name;
+    gpointer pool;
+
+    if (cluster->registered_pools != NULL)
+        return cluster->registered_pools;
+    cluster->registered_pools = g_ptr_array_new();
+    drover_cache_iter_init(&iter, cluster->pools);
+    while (drover_cache_iter_next(&iter, &name, &pool))
+        if (!is_listed(cluster->registered_pools, pool))
+            g_ptr_array_add(cluster->registered_pools, pool);
+    return cluster->registered_pools;
+}
+
+gboolean
+drover_cluster_has_pool(const DroverCluster *cluster, const char *znode_name)
+{
+    return znode_name != NULL && drover_cache_lookup(cluster->pools, znode_name) != NULL;
+}

@@ -1,0 +1,44 @@
+/*
+ * What a pool does about a request: the rules of assignment, in their order, as one table of pure
+ * functions. Nothing here touches ZooKeeper, so each rule can be tested by itself.
+ */
+#pragma once
+
+#include "model/component.h"
+#include "model/request.h"
+
+/* What a pool knows when it looks at a request. */
+typedef struct {
+    const char *launcher_id;
+    const char *provider;
+    gint64 priority;
+    const char *const *labels;     /* that this pool offers */
+    gboolean disabled;             /* max-servers is 0 or less */
+    gboolean paused;               /* a request accepted earlier waits for quota */
+    gboolean at_max_concurrency;   /* of the provider */
+    GHashTable *stock;             /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
+    const GPtrArray *registered;   /* DroverComponent: the pools of all launchers */
+} DroverPoolView;
+
+typedef enum {
+    DROVER_VERDICT_SKIP,    /* not to be decided: being served, or declined by us already */
+    DROVER_VERDICT_YIELD,   /* another pool should have it first */
+    DROVER_VERDICT_DEFER,   /* we can serve it, but not now */
+    DROVER_VERDICT_DECLINE, /* we can never serve it */
+    DROVER_VERDICT_ACCEPT,
+} DroverVerdict;
+
+typedef struct {
+    DroverVerdict verdict;
+    char *reason; /* for people; NULL when accepted or skipped. Free with g_free */
+} DroverDecision;
+
+DroverDecision drover_decide(const DroverPoolView *pool, const DroverRequest *request);
+
+/* How many of the requested labels the pool does not have: what it can serve is looked at first. */
+guint drover_decision_missing_labels(const DroverPoolView *pool, const DroverRequest *request);
+
+/* TRUE when, with our own decline, every registered pool has declined. */
+gboolean drover_decision_is_last(const DroverPoolView *pool, const DroverRequest *request);
+
+const char *drover_verdict_name(DroverVerdict verdict);

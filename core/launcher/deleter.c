@@ -1,0 +1,254 @@
+#include "launcher/deleter.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "zk/change.h"
+#include "zk/operation.h"
+
+#define LOGGER "DeletedNodeWorker"
+
+struct _DroverDeleter {
+    grefcount references; /* the owner, and every answer still to come */
+    DroverCluster *cluster;
+    DroverFindManager find_manager; /* NULL once freed */
+    gpointer user_data;
+    GHashTable *busy; /* ids of nodes with an errand under way */
+};
+
+typedef struct {
+    DroverDeleter *deleter;
+    DroverNode *node;
+} Errand;
+
+static void
+deleter_unref(DroverDeleter *deleter)
+{
+    if (!g_ref_count_dec(&deleter->references))
+        return;
+    g_hash_table_unref(deleter->busy);
+    g_free(deleter);
+}
+
+static Errand *
+errand_new(DroverDeleter *deleter, const DroverNode *node)
+{
+    Errand *errand = g_new0(Errand, 1);
+
+    g_ref_count_inc(&deleter->references);
+    errand->deleter = deleter;
+    errand->node = drover_node_ref((DroverNode *)node);
+    g_hash_table_add(deleter->busy, g_strdup(node->id));
+    return errand;
+}
+
+static void
+errand_free(Errand *errand)
+{
+    drover_node_unref(errand->node);
+    deleter_unref(errand->deleter);
+    g_free(errand);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Errand, errand_free)
+
+static DroverLogSubject
+subject_of(const DroverNode *node)
+{
+    return (DroverLogSubject){
+        .logger = LOGGER, .request_id = node->allocated_to, .node_id = node->id};
+}
+
+static gboolean
+lock_directory_exists(const DroverDeleter *deleter, const DroverNode *node)
+{
+    return drover_cache_lock_directory_exists(drover_cluster_nodes(deleter->cluster), node->id);
+}
+
+/*
+ * A change that met somebody's lock or another record is decided anew: the news of either may have
+ * come while the change was under way.
+ */
+static void
+finish_errand(Errand *errand, const DroverChangeResult *result)
+{
+    DroverLogSubject subject = subject_of(errand->node);
+
+    g_hash_table_remove(errand->deleter->busy, errand->node->id);
+    if (result->outcome == DROVER_CHANGE_DONE)
+        return;
+    drover_log(DROVER_LOG_DEBUG, &subject, "Node left as it is: %s",
+               drover_change_outcome_name(result->outcome));
+    if (result->outcome == DROVER_CHANGE_BUSY || result->outcome == DROVER_CHANGE_CONFLICT)
+        drover_deleter_note_node(errand->deleter, errand->node->id);
+}
+
+/* ---- Deleting ---- */
+
+static void
+on_deleted(const DroverChangeResult *result, gpointer user_data)
+{
+    g_autoptr(Errand) errand = user_data;
+    DroverLogSubject subject = subject_of(errand->node);
+
+    finish_errand(errand, result);
+    if (result->outcome == DROVER_CHANGE_DONE)
+        drover_log(DROVER_LOG_INFO, &subject, "Deleted node of provider %s, was %s",
+                   errand->node->provider, drover_node_state_name(errand->node->state));
+}
+
+static void
+delete_node(DroverDeleter *deleter, const DroverNode *node)
+{
+    g_autofree char *path = drover_node_path(node->id);
+    DroverChange *change = drover_change_new(drover_cluster_session(deleter->cluster));
+
+    drover_change_delete_claimed(change, path, lock_directory_exists(deleter, node),
+                                 node->version);
+    drover_change_commit(change, on_deleted, errand_new(deleter, node));
+}
+
+/* ---- Freeing ---- */
+
+static void
+on_freed(const DroverChangeResult *result, gpointer user_data)
+{
+    g_autoptr(Errand) errand = user_data;
+    DroverLogSubject subject = subject_of(errand->node);
+
+    finish_errand(errand, result);
+    if (result->outcome == DROVER_CHANGE_DONE)
+        drover_log(DROVER_LOG_INFO, &subject, "Freed node: its request is gone");
+}
+
+/* The cache may not have seen a new request yet; the server has. */
+static void
+on_request_looked_up(const DroverReadReply *reply, gpointer user_data)
+{
+    Errand *errand = user_data;
+    DroverNode *node = errand->node;
+    g_autoptr(json_t) record = NULL;
+    g_autoptr(GBytes) data = NULL;
+    g_autofree char *path = drover_node_path(node->id), *lock = drover_node_lock_path(node->id);
+    DroverChange *change;
+
+    if (reply->rc != ZNONODE || errand->deleter->find_manager == NULL) {
+        g_hash_table_remove(errand->deleter->busy, node->id);
+        errand_free(errand);
+        return;
+    }
+    record = drover_node_record(node);
+    drover_record_set_string(record, "allocated_to", NULL);
+    data = drover_record_bytes(record);
+    change = drover_change_new(drover_cluster_session(errand->deleter->cluster));
+    drover_change_claim(change, lock, lock_directory_exists(errand->deleter, node));
+    drover_change_set(change, path, data, node->version);
+    drover_change_commit(change, on_freed, errand);
+}
+
+static void
+free_node(DroverDeleter *deleter, const DroverNode *node)
+{
+    g_autofree char *path = drover_request_path(node->allocated_to);
+
+    drover_session_exists(drover_cluster_session(deleter->cluster), path, FALSE,
+                          on_request_looked_up, errand_new(deleter, node));
+}
+
+/* ---- Which node, and when ---- */
+
+static gboolean
+is_to_be_deleted(const DroverNode *node)
+{
+    switch (node->state) {
+    case DROVER_NODE_USED:
+    case DROVER_NODE_IN_USE:
+    case DROVER_NODE_BUILDING:
+    case DROVER_NODE_FAILED:
+    case DROVER_NODE_DELETING:
+    case DROVER_NODE_DELETED:
+    case DROVER_NODE_ABORTED:
+        return TRUE;
+    default:
+        return FALSE;
+    }
+}
+
+static gboolean
+is_to_be_freed(const DroverDeleter *deleter, const DroverNode *node)
+{
+    return node->state == DROVER_NODE_READY && node->allocated_to != NULL &&
+           drover_cluster_request(deleter->cluster, node->allocated_to) == NULL;
+}
+
+void
+drover_deleter_note_node(DroverDeleter *deleter, const char *id)
+{
+    const DroverNode *node = drover_cluster_node(deleter->cluster, id);
+    DroverManager *manager;
+    gboolean delete_it;
+
+    if (node == NULL || node->provider == NULL || deleter->find_manager == NULL ||
+        !drover_cluster_is_complete(deleter->cluster) || g_hash_table_contains(deleter->busy, id))
+        return;
+    delete_it = is_to_be_deleted(node);
+    if (!delete_it && !is_to_be_freed(deleter, node))
+        return;
+    manager = deleter->find_manager(node->provider, deleter->user_data);
+    /* The machine of a cloud is deleted by its driver, see the launch operations. */
+    if (manager == NULL || !drover_manager_has_inventory(manager))
+        return;
+    if (drover_cache_lock(drover_cluster_nodes(deleter->cluster), id) != DROVER_CACHE_LOCK_FREE)
+        return;
+    if (delete_it)
+        delete_node(deleter, node);
+    else
+        free_node(deleter, node);
+}
+
+void
+drover_deleter_note_request_gone(DroverDeleter *deleter, const DroverRequest *request)
+{
+    for (char **id = request->nodes; *id != NULL; id++)
+        drover_deleter_note_node(deleter, *id);
+}
+
+void
+drover_deleter_sweep(DroverDeleter *deleter)
+{
+    g_autoptr(GPtrArray) ids = g_ptr_array_new();
+    DroverCacheIter iter;
+    const char *id;
+    gpointer node;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(deleter->cluster));
+    while (drover_cache_iter_next(&iter, &id, &node))
+        if (is_to_be_deleted(node) || is_to_be_freed(deleter, node))
+            g_ptr_array_add(ids, (gpointer)id);
+    for (guint i = 0; i < ids->len; i++)
+        drover_deleter_note_node(deleter, ids->pdata[i]);
+}
+
+/* ---- Life ---- */
+
+DroverDeleter *
+drover_deleter_new(DroverCluster *cluster, DroverFindManager find_manager, gpointer user_data)
+{
+    DroverDeleter *deleter = g_new0(DroverDeleter, 1);
+
+    g_ref_count_init(&deleter->references);
+    deleter->cluster = cluster;
+    deleter->find_manager = find_manager;
+    deleter->user_data = user_data;
+    deleter->busy = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    return deleter;
+}
+
+void
+drover_deleter_free(DroverDeleter *deleter)
+{
+    if (deleter == NULL)
+        return;
+    deleter->find_manager = NULL;
+    deleter_unref(deleter);
+}

@@ -1,0 +1,255 @@
+#include "launcher/manager.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+#define LOGGER              "ProviderManager"
+#define FIRST_RETRY_SECONDS 2
+#define LAST_RETRY_SECONDS  60
+
+struct _DroverManager {
+    DroverCluster *cluster;
+    DroverDriverHost *drivers;
+    DroverConfig *config; /* holds `own` */
+    const DroverProviderConfig *own;
+    DroverConfig *runner_config; /* that the runner and the registrar were made from ... */
+    const DroverProviderConfig *runner_own; /* ... and the provider in it */
+    guint sync_interval;
+    const DroverManagerHooks *hooks;
+    gpointer user_data;
+    DroverRunner *runner;
+    DroverRegistrar *registrar;
+    gboolean running, has_inventory;
+    char *problem;
+    guint retry_timer, retry_seconds;
+    guint active;
+};
+
+static void start(DroverManager *manager);
+
+static gboolean
+retry(gpointer user_data)
+{
+    DroverManager *manager = user_data;
+
+    manager->retry_timer = 0;
+    start(manager);
+    return G_SOURCE_REMOVE;
+}
+
+/* What a runner needs until it has ended. */
+typedef struct {
+    DroverConfig *config;
+    const DroverManagerHooks *hooks;
+    gpointer user_data;
+} Ending;
+
+static void
+on_runner_closed(gpointer user_data)
+{
+    g_autofree Ending *ending = user_data;
+
+    drover_config_unref(ending->config);
+    ending->hooks->runner_ended(ending->user_data);
+}
+
+static void
+drop_runner(DroverManager *manager, gboolean cancel)
+{
+    Ending *ending;
+
+    g_clear_pointer(&manager->registrar, drover_registrar_free);
+    manager->running = FALSE;
+    if (manager->runner == NULL)
+        return;
+    ending = g_new0(Ending, 1);
+    ending->config = g_steal_pointer(&manager->runner_config);
+    ending->hooks = manager->hooks;
+    ending->user_data = manager->user_data;
+    drover_runner_close(g_steal_pointer(&manager->runner), cancel, on_runner_closed, ending);
+}
+
+static void
+fail(DroverManager *manager, const char *reason)
+{
+    drover_log_for(DROVER_LOG_ERROR, LOGGER, "Provider %s cannot start: %s; next try in %u s",
+                   manager->own->name, reason, manager->retry_seconds);
+    g_free(manager->problem);
+    manager->problem = g_strdup(reason);
+    drop_runner(manager, TRUE);
+    manager->retry_timer = g_timeout_add_seconds(manager->retry_seconds, retry, manager);
+    manager->retry_seconds = MIN(manager->retry_seconds * 2, LAST_RETRY_SECONDS);
+    manager->hooks->changed(manager, manager->user_data);
+}
+
+static void
+on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, gpointer user_data)
+{
+    DroverManager *manager = user_data;
+
+    if (error != NULL) {
+        fail(manager, error->message);
+        return;
+    }
+    g_clear_pointer(&manager->problem, g_free);
+    manager->retry_seconds = FIRST_RETRY_SECONDS;
+    manager->running = TRUE;
+    if (manager->has_inventory)
+        manager->registrar = drover_registrar_new(manager->cluster, runner,
+                                                  manager->runner_own, machines, manager->sync_interval);
+    drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s started (driver %s)", manager->own->name,
+                   manager->own->driver);
+    manager->hooks->changed(manager, manager->user_data);
+}
+
+static void
+start(DroverManager *manager)
+{
+    g_autoptr(GError) error = NULL;
+    const struct drover_driver *driver =
+        drover_driver_host_find(manager->drivers, manager->own->driver, &error);
+
+    if (driver == NULL || manager->own->problem != NULL) {
+        fail(manager, driver == NULL ? error->message : manager->own->problem);
+        return;
+    }
+    manager->has_inventory = (driver->capabilities & DROVER_CAN_INVENTORY) != 0;
+    manager->runner_config = drover_config_ref(manager->config);
+    manager->runner_own = manager->own;
+    manager->runner = drover_runner_new(driver, manager->own->name, manager->own->values);
+    manager->hooks->runner_began(manager->user_data);
+    drover_runner_open(manager->runner, on_opened, manager);
+}
+
+static gboolean
+start_soon(gpointer user_data)
+{
+    return retry(user_data);
+}
+
+DroverManager *
+drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers, DroverConfig *config,
+                    const DroverProviderConfig *own, guint sync_interval,
+                    const DroverManagerHooks *hooks, gpointer user_data)
+{
+    DroverManager *manager = g_new0(DroverManager, 1);
+
+    manager->cluster = cluster;
+    manager->drivers = drivers;
+    manager->config = drover_config_ref(config);
+    manager->own = own;
+    manager->sync_interval = sync_interval;
+    manager->hooks = hooks;
+    manager->user_data = user_data;
+    manager->retry_seconds = FIRST_RETRY_SECONDS;
+    manager->retry_timer = g_idle_add(start_soon, manager);
+    return manager;
+}
+
+void
+drover_manager_set_config(DroverManager *manager, DroverConfig *config,
+                           const DroverProviderConfig *own)
+{
+    drover_config_ref(config);
+    drover_config_unref(manager->config);
+    manager->config = config;
+    manager->own = own;
+}
+
+void
+drover_manager_retire(DroverManager *manager)
+{
+    if (manager == NULL)
+        return;
+    g_clear_handle_id(&manager->retry_timer, g_source_remove);
+    if (manager->runner != NULL)
+        drover_runner_idle(manager->runner);
+    drop_runner(manager, FALSE);
+    drover_config_unref(manager->config);
+    g_free(manager->problem);
+    g_free(manager);
+}
+
+const char *
+drover_manager_name(const DroverManager *manager)
+{
+    return manager->own->name;
+}
+
+const DroverProviderConfig *
+drover_manager_config(const DroverManager *manager)
+{
+    return manager->own;
+}
+
+gboolean
+drover_manager_is_running(const DroverManager *manager)
+{
+    return manager->running;
+}
+
+const char *
+drover_manager_problem(const DroverManager *manager)
+{
+    return manager->problem;
+}
+
+gboolean
+drover_manager_has_inventory(const DroverManager *manager)
+{
+    return manager->has_inventory;
+}
+
+guint
+drover_manager_active(const DroverManager *manager)
+{
+    return manager->active;
+}
+
+void
+drover_manager_begin(DroverManager *manager)
+{
+    manager->active++;
+}
+
+void
+drover_manager_end(DroverManager *manager)
+{
+    manager->active--;
+}
+
+void
+drover_manager_step(DroverManager *manager)
+{
+    if (manager->registrar != NULL)
+        drover_registrar_step(manager->registrar);
+}
+
+void
+drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
+{
+    if (manager->registrar != NULL)
+        drover_registrar_node_deleted(manager->registrar, node);
+}
+
+void
+drover_manager_deregister(DroverManager *manager, const DroverNode *node)
+{
+    if (manager->registrar != NULL)
+        drover_registrar_deregister(manager->registrar, node);
+}
+
+gboolean
+drover_manager_check_node(DroverManager *manager, const DroverNode *node, DroverTaskFunc done,
+                           gpointer user_data)
+{
+    const struct drover_value *machine =
+        manager->registrar != NULL ? drover_registrar_machine(manager->registrar, node) : NULL;
+    DroverTaskInput input = {.node_id = node->id, .pool = node->pool, .label_config = machine};
+
+    if (machine == NULL)
+        return FALSE;
+    drover_runner_submit(manager->runner, DROVER_TASK_SLOT_CHECK, &input, done, NULL, user_data);
+    return TRUE;
+}

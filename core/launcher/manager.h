@@ -1,0 +1,58 @@
+/*
+ * A manager looks after one provider of the configuration: its driver's runner and, for a driver with an inventory,
+ * its registrar. When the configuration of a provider changes, a new object is made and the old one
+ * retires: it writes nothing more, finishes the tasks under way, and is gone.
+ *
+ *     starting ─► running ─► retired
+ *        ▲  └──► failed (tried again, at growing intervals)
+ *        └──────────┘
+ */
+#pragma once
+
+#include "driver/host.h"
+#include "launcher/registrar.h"
+
+typedef struct _DroverManager DroverManager;
+
+typedef struct {
+    /* The provider started, or failed to. */
+    void (*changed)(DroverManager *manager, gpointer user_data);
+    /* A driver's thread was started; it has ended, which may be long after its manager retired. */
+    void (*runner_began)(gpointer user_data);
+    void (*runner_ended)(gpointer user_data);
+} DroverManagerHooks;
+
+DroverManager *drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers,
+                                    DroverConfig *config, const DroverProviderConfig *own,
+                                    guint sync_interval, const DroverManagerHooks *hooks,
+                                  gpointer user_data);
+/* Frees the object; its runner ends when its tasks have. */
+void drover_manager_retire(DroverManager *manager);
+/* The same values in a newer configuration. */
+void drover_manager_set_config(DroverManager *manager, DroverConfig *config,
+                                const DroverProviderConfig *own);
+
+const char *drover_manager_name(const DroverManager *manager);
+const DroverProviderConfig *drover_manager_config(const DroverManager *manager);
+gboolean drover_manager_is_running(const DroverManager *manager);
+/* Why it is not running: one sentence, or NULL. */
+const char *drover_manager_problem(const DroverManager *manager);
+/* Its nodes are machines that exist already: nothing is launched or deleted at a cloud. */
+gboolean drover_manager_has_inventory(const DroverManager *manager);
+
+/* How many handlers use it: each counts as one launch for max-concurrency. */
+guint drover_manager_active(const DroverManager *manager);
+void drover_manager_begin(DroverManager *manager);
+void drover_manager_end(DroverManager *manager);
+
+void drover_manager_step(DroverManager *manager);
+/* News of a node of this provider. */
+void drover_manager_node_deleted(DroverManager *manager, const DroverNode *node);
+void drover_manager_deregister(DroverManager *manager, const DroverNode *node);
+
+/*
+ * Asks whether the machine of a ready node is alive. FALSE when it is not in the inventory any more;
+ * else `done` is called once. Only for providers with an inventory.
+ */
+gboolean drover_manager_check_node(DroverManager *manager, const DroverNode *node,
+                                    DroverTaskFunc done, gpointer user_data);

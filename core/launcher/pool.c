@@ -1,0 +1,460 @@
+#include "launcher/pool.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "launcher/decision.h"
+#include "launcher/handler.h"
+#include "launcher/host-name.h"
+#include "zk/change.h"
+#include "zk/registration.h"
+
+#define MIN_READY_REQUESTOR "NodePool:min-ready"
+
+struct _DroverPool {
+    grefcount references; /* the owner, and every decline under way */
+    DroverCluster *cluster;
+    DroverManager *manager;         /* NULL while there is none, and once freed */
+    const DroverPoolConfig *config; /* NULL without a manager */
+    DroverWakeFunc wake;
+    gpointer user_data;
+
+    char *provider, *name;
+    char *logger;
+    char *launcher_id;
+    DroverRegistration *registration;
+    gboolean seen; /* our component was in the registry */
+    DroverStock *stock;
+    GHashTable *handlers;  /* request id -> DroverHandler */
+    GHashTable *declining; /* request ids */
+};
+
+static void
+pool_unref(DroverPool *pool)
+{
+    if (!g_ref_count_dec(&pool->references))
+        return;
+    drover_stock_free(pool->stock);
+    g_hash_table_unref(pool->handlers);
+    g_hash_table_unref(pool->declining);
+    g_free(pool->provider);
+    g_free(pool->name);
+    g_free(pool->logger);
+    g_free(pool->launcher_id);
+    g_free(pool);
+}
+
+static DroverLogSubject
+subject_of(const DroverPool *pool, const DroverRequest *request)
+{
+    return (DroverLogSubject){
+        .logger = pool->logger, .event_id = request->event_id, .request_id = request->id};
+}
+
+/* ---- The component ---- */
+
+static GBytes *
+component_record(const DroverPool *pool)
+{
+    DroverComponent component = {.hostname = (char *)drover_host_name(),
+                                 .kind = (char *)"pool",
+                                 .state = (char *)"running",
+                                 .version = (char *)DROVER_VERSION,
+                                 .model_api = DROVER_MODEL_API,
+                                 .id = pool->launcher_id,
+                                 .name = pool->name,
+                                 .provider_name = pool->provider,
+                                 .supported_labels = pool->config->labels,
+                                 .priority = pool->config->priority,
+                                 .paused = FALSE};
+
+    return drover_component_encode(&component);
+}
+
+/* An earlier process of this session served this pool: requests it declined know it by its id. */
+static gboolean
+take_over_component(GBytes *data, gpointer user_data)
+{
+    DroverPool *pool = user_data;
+    g_autoptr(DroverComponent) component = drover_component_decode(data, NULL);
+
+    if (component == NULL || component->id == NULL || pool->manager == NULL ||
+        g_strcmp0(component->provider_name, pool->provider) != 0 ||
+        g_strcmp0(component->name, pool->name) != 0)
+        return FALSE;
+    if (drover_registration_name(pool->registration) == NULL) {
+        g_autoptr(GBytes) record = NULL;
+
+        g_free(pool->launcher_id);
+        pool->launcher_id = g_strdup(component->id);
+        record = component_record(pool);
+        drover_registration_update(pool->registration, record);
+    }
+    return TRUE;
+}
+
+static void
+on_registered(const char *name, gpointer user_data)
+{
+    DroverPool *pool = user_data;
+
+    pool->seen = FALSE;
+    if (name != NULL)
+        drover_log_for(DROVER_LOG_INFO, "ComponentRegistry", "Registered %s/%s (%s)",
+                       DROVER_POOLS_PATH, name, pool->launcher_id);
+    pool->wake(pool->user_data);
+}
+
+void
+drover_pool_note_registry(DroverPool *pool)
+{
+    const char *name = drover_registration_name(pool->registration);
+    gboolean there = drover_cluster_has_pool(pool->cluster, name);
+
+    if (pool->seen && !there && name != NULL && drover_cluster_is_complete(pool->cluster)) {
+        drover_log_for(DROVER_LOG_WARNING, "ComponentRegistry",
+                       "Component %s/%s was removed by somebody; registering again",
+                       DROVER_POOLS_PATH, name);
+        pool->seen = FALSE;
+        drover_registration_vanished(pool->registration);
+    } else {
+        pool->seen = there;
+    }
+}
+
+/* ---- Declining ---- */
+
+typedef struct {
+    DroverPool *pool;
+    DroverRequest *request;
+    char *reason;
+} Decline;
+
+static void
+on_declined(const DroverChangeResult *result, gpointer user_data)
+{
+    g_autofree Decline *decline = user_data;
+    DroverPool *pool = decline->pool;
+    DroverLogSubject subject = subject_of(pool, decline->request);
+
+    g_hash_table_remove(pool->declining, decline->request->id);
+    if (result->outcome == DROVER_CHANGE_DONE)
+        drover_log(DROVER_LOG_INFO, &subject, "Declined node request: %s", decline->reason);
+    else
+        drover_log(DROVER_LOG_DEBUG, &subject, "Not declined: %s is %s",
+                   result->blamed != NULL ? result->blamed : "the outcome",
+                   drover_change_outcome_name(result->outcome));
+    /* A locked request is met again in the next pass. */
+    if (pool->manager != NULL && result->outcome != DROVER_CHANGE_BUSY)
+        pool->wake(pool->user_data);
+    drover_request_unref(decline->request);
+    g_free(decline->reason);
+    pool_unref(pool);
+}
+
+static void
+decline_request(DroverPool *pool, const DroverPoolView *view, const DroverRequest *request,
+                const char *reason)
+{
+    g_autoptr(json_t) record = drover_request_record(request);
+    g_autoptr(GBytes) data = NULL;
+    g_autofree char *path = drover_request_path(request->id);
+    g_autofree char *lock = drover_request_lock_path(request->id);
+    DroverChange *change = drover_change_new(drover_cluster_session(pool->cluster));
+    Decline *decline = g_new0(Decline, 1);
+
+    g_ref_count_inc(&pool->references);
+    decline->pool = pool;
+    decline->request = drover_request_ref((DroverRequest *)request);
+    decline->reason = g_strdup(reason);
+    json_array_append_new(json_object_get(record, "declined_by"), json_string(pool->launcher_id));
+    drover_request_record_set_state(record, drover_decision_is_last(view, request)
+                                                ? DROVER_REQUEST_FAILED
+                                                : DROVER_REQUEST_REQUESTED);
+    data = drover_record_bytes(record);
+    drover_change_claim(change, lock, FALSE);
+    drover_change_set(change, path, data, request->version);
+    g_hash_table_add(pool->declining, g_strdup(request->id));
+    drover_change_commit(change, on_declined, decline);
+}
+
+/* ---- Serving ---- */
+
+static void view_pool(DroverPool *pool, DroverPoolView *view);
+
+static void
+decline_standby(DroverPool *pool, const char *request_id)
+{
+    const DroverRequest *request = drover_cluster_request(pool->cluster, request_id);
+    g_autoptr(GHashTable) stock = NULL;
+    DroverPoolView view;
+
+    if (request == NULL || g_strcmp0(request->requestor, MIN_READY_REQUESTOR) != 0)
+        return;
+    view_pool(pool, &view);
+    stock = view.stock;
+    decline_request(pool, &view, request, "there is no room for standby nodes");
+}
+
+static void
+on_handled(DroverHandler *handler, DroverHandlerOutcome outcome, gpointer user_data)
+{
+    DroverPool *pool = user_data;
+    g_autofree char *request_id = g_strdup(drover_handler_request(handler)->id);
+
+    g_hash_table_remove(pool->handlers, request_id);
+    if (outcome == DROVER_HANDLER_SHORT)
+        decline_standby(pool, request_id);
+    /* A locked request is met again in the next pass, a short one when a node becomes free. */
+    if (outcome == DROVER_HANDLER_CHANGED || outcome == DROVER_HANDLER_FULFILLED)
+        pool->wake(pool->user_data);
+}
+
+static void
+accept_request(DroverPool *pool, const DroverRequest *request)
+{
+    DroverLogSubject subject = subject_of(pool, request);
+    DroverHandler *handler;
+
+    if (drover_log_enabled(DROVER_LOG_INFO)) {
+        gsize length;
+        const char *record = g_bytes_get_data(request->record, &length);
+        drover_log(DROVER_LOG_INFO, &subject, "Assigning node request %.*s", (int)length, record);
+    }
+    handler = drover_handler_new(pool->cluster, pool->manager, pool->stock, request, on_handled,
+                                 pool);
+    g_hash_table_insert(pool->handlers, g_strdup(request->id), handler);
+    drover_handler_start(handler);
+}
+
+/* ---- The pass ---- */
+
+static gboolean
+is_at_max_concurrency(const DroverPool *pool)
+{
+    int most = drover_manager_config(pool->manager)->max_concurrency;
+
+    return most > 0 && drover_manager_active(pool->manager) >= (guint)most;
+}
+
+static void
+view_pool(DroverPool *pool, DroverPoolView *view)
+{
+    *view = (DroverPoolView){.launcher_id = pool->launcher_id,
+                             .provider = pool->provider,
+                             .priority = pool->config->priority,
+                             .labels = (const char *const *)pool->config->labels,
+                             .disabled = pool->config->max_servers <= 0,
+                             .at_max_concurrency = is_at_max_concurrency(pool),
+                             .stock = drover_stock_count(pool->stock),
+                             .registered = drover_cluster_pools(pool->cluster)};
+}
+
+static void
+decide(DroverPool *pool, DroverPoolView *view, const DroverRequest *request)
+{
+    DroverDecision decision = drover_decide(view, request);
+    g_autofree char *reason = decision.reason;
+    DroverLogSubject subject = subject_of(pool, request);
+
+    if (decision.verdict == DROVER_VERDICT_DECLINE) {
+        decline_request(pool, view, request, reason);
+    } else if (decision.verdict == DROVER_VERDICT_ACCEPT) {
+        accept_request(pool, request);
+        /* What was promised just now is not there for the next one. */
+        g_hash_table_unref(view->stock);
+        view->stock = drover_stock_count(pool->stock);
+        view->at_max_concurrency = is_at_max_concurrency(pool);
+    } else if (reason != NULL) {
+        drover_log(DROVER_LOG_DEBUG, &subject, "Not now (%s): %s",
+                   drover_verdict_name(decision.verdict), reason);
+    }
+}
+
+static gint
+compare_missing(gconstpointer a, gconstpointer b, gpointer user_data)
+{
+    guint left = drover_decision_missing_labels(user_data, *(DroverRequest *const *)a);
+    guint right = drover_decision_missing_labels(user_data, *(DroverRequest *const *)b);
+
+    return (left > right) - (left < right);
+}
+
+/* What this pool could serve comes before what it can only refuse. The sort is stable. */
+static GPtrArray *
+open_requests(DroverPool *pool, DroverPoolView *view)
+{
+    const GPtrArray *all = drover_cluster_requests(pool->cluster);
+    GPtrArray *open = g_ptr_array_new();
+
+    for (guint i = 0; i < all->len; i++) {
+        const DroverRequest *request = g_ptr_array_index(all, i);
+
+        if (request->state == DROVER_REQUEST_REQUESTED &&
+            !g_hash_table_contains(pool->handlers, request->id) &&
+            !g_hash_table_contains(pool->declining, request->id))
+            g_ptr_array_add(open, (gpointer)request);
+    }
+    g_ptr_array_sort_with_data(open, compare_missing, view);
+    return open;
+}
+
+void
+drover_pool_pass(DroverPool *pool)
+{
+    g_autoptr(GPtrArray) open = NULL;
+    DroverPoolView view;
+
+    if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL ||
+        drover_manager_config(pool->manager)->max_concurrency == 0)
+        return;
+    view_pool(pool, &view);
+    open = open_requests(pool, &view);
+    for (guint i = 0; i < open->len; i++)
+        decide(pool, &view, g_ptr_array_index(open, i));
+    g_hash_table_unref(view.stock);
+}
+
+/* ---- News ---- */
+
+void
+drover_pool_note_node(DroverPool *pool, const char *id, const DroverNode *node)
+{
+    drover_stock_note(pool->stock, id, node);
+}
+
+void
+drover_pool_note_node_lock(DroverPool *pool, const char *id, DroverCacheLock lock)
+{
+    if (lock == DROVER_CACHE_LOCK_FREE)
+        drover_stock_set_usable(pool->stock, id, TRUE);
+}
+
+void
+drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *request)
+{
+    DroverHandler *handler = g_hash_table_lookup(pool->handlers, id);
+
+    if (request != NULL || handler == NULL)
+        return;
+    drover_log(DROVER_LOG_INFO,
+               &(DroverLogSubject){.logger = pool->logger,
+                                   .event_id = drover_handler_request(handler)->event_id,
+                                   .request_id = id},
+               "Node request vanished");
+    g_hash_table_remove(pool->handlers, id);
+    drover_handler_abandon(handler);
+}
+
+/* ---- Life ---- */
+
+static char *
+new_launcher_id(const char *provider, const char *name)
+{
+    g_autofree char *uuid = g_uuid_string_random();
+    g_auto(GStrv) parts = g_strsplit(uuid, "-", -1);
+    g_autofree char *hex = g_strjoinv("", parts);
+
+    return g_strdup_printf("%s-PoolWorker.%s-%s-%s", drover_host_fqdn(), provider, name, hex);
+}
+
+static void
+stock_up(DroverPool *pool)
+{
+    DroverCacheIter iter;
+    const char *id;
+    gpointer node;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(pool->cluster));
+    while (drover_cache_iter_next(&iter, &id, &node))
+        drover_stock_note(pool->stock, id, node);
+}
+
+DroverPool *
+drover_pool_new(DroverCluster *cluster, DroverManager *manager, const DroverPoolConfig *config,
+                DroverWakeFunc wake, gpointer user_data)
+{
+    DroverPool *pool = g_new0(DroverPool, 1);
+    g_autoptr(GBytes) record = NULL;
+
+    g_ref_count_init(&pool->references);
+    pool->cluster = cluster;
+    pool->manager = manager;
+    pool->config = config;
+    pool->wake = wake;
+    pool->user_data = user_data;
+    pool->provider = g_strdup(drover_manager_name(manager));
+    pool->name = g_strdup(config->name);
+    pool->logger = g_strdup_printf("PoolWorker.%s-%s", pool->provider, pool->name);
+    pool->launcher_id = new_launcher_id(pool->provider, pool->name);
+    pool->stock = drover_stock_new(pool->provider, pool->name);
+    pool->handlers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    pool->declining = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    stock_up(pool);
+    record = component_record(pool);
+    pool->registration =
+        drover_registration_new(drover_cluster_session(cluster), DROVER_POOLS_PATH,
+                                drover_host_name(), record, take_over_component, on_registered,
+                                pool);
+    return pool;
+}
+
+static void
+abandon_all(DroverPool *pool)
+{
+    GHashTableIter iter;
+    gpointer handler;
+
+    g_hash_table_iter_init(&iter, pool->handlers);
+    while (g_hash_table_iter_next(&iter, NULL, &handler)) {
+        g_hash_table_iter_remove(&iter);
+        drover_handler_abandon(handler);
+    }
+}
+
+void
+drover_pool_configure(DroverPool *pool, DroverManager *manager, const DroverPoolConfig *config)
+{
+    g_autoptr(GBytes) record = NULL;
+
+    /* Nothing of them is written yet; the new provider object decides anew. */
+    if (manager != pool->manager)
+        abandon_all(pool);
+    pool->manager = manager;
+    pool->config = config;
+    record = component_record(pool);
+    drover_registration_update(pool->registration, record);
+}
+
+void
+drover_pool_let_go(DroverPool *pool, const GPtrArray *managers)
+{
+    if (pool->manager == NULL ||
+        !g_ptr_array_find((GPtrArray *)managers, pool->manager, NULL))
+        return;
+    abandon_all(pool);
+    pool->manager = NULL;
+    pool->config = NULL;
+}
+
+void
+drover_pool_free(DroverPool *pool)
+{
+    drover_log_for(DROVER_LOG_INFO, pool->logger, "Stopping pool");
+    abandon_all(pool);
+    drover_registration_free(pool->registration);
+    pool->manager = NULL;
+    pool_unref(pool);
+}
+
+gboolean
+drover_pool_is(const DroverPool *pool, const char *provider, const char *name)
+{
+    return strcmp(pool->provider, provider) == 0 && strcmp(pool->name, name) == 0;
+}
+
+const char *
+drover_pool_launcher_id(const DroverPool *pool)
+{
+    return pool->launcher_id;
+}

@@ -1,0 +1,41 @@
+/*
+ * A pool decides about node requests: it is registered as a component, looks at every request in
+ * their order, declines what it can never serve, and has a handler for each one that it serves.
+ *
+ * A pool lives as long as a pool of its name is configured. Its launcher id, by which it is known in
+ * `declined_by`, survives changes of the configuration, and restarts that keep the session.
+ */
+#pragma once
+
+#include "launcher/manager.h"
+
+typedef struct _DroverPool DroverPool;
+
+/* Something happened after which all pools should be looked at again. */
+typedef void (*DroverWakeFunc)(gpointer user_data);
+
+DroverPool *drover_pool_new(DroverCluster *cluster, DroverManager *manager,
+                            const DroverPoolConfig *config, DroverWakeFunc wake,
+                            gpointer user_data);
+/* Deregisters, drops what is not written yet, and frees. */
+void drover_pool_free(DroverPool *pool);
+
+/* A newer configuration, and the provider object that goes with it; its manager is running. */
+void drover_pool_configure(DroverPool *pool, DroverManager *manager,
+                           const DroverPoolConfig *config);
+
+/* If its manager is one of these, which are about to retire, it serves nothing until it is configured
+ * again. */
+void drover_pool_let_go(DroverPool *pool, const GPtrArray *managers);
+
+gboolean drover_pool_is(const DroverPool *pool, const char *provider, const char *name);
+const char *drover_pool_launcher_id(const DroverPool *pool);
+
+/* News. */
+void drover_pool_note_node(DroverPool *pool, const char *id, const DroverNode *node);
+void drover_pool_note_node_lock(DroverPool *pool, const char *id, DroverCacheLock lock);
+void drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *request);
+void drover_pool_note_registry(DroverPool *pool);
+
+/* Looks at every request. Does nothing unless the pool's own component is in the registry. */
+void drover_pool_pass(DroverPool *pool);

@@ -1,0 +1,126 @@
+#include "launcher/stock.h"
+
+#include <string.h>
+
+typedef struct {
+    DroverNode *node;
+    gboolean reserved, unusable;
+} Item;
+
+struct _DroverStock {
+    char *provider, *pool;
+    GHashTable *items; /* id -> Item */
+};
+
+static void
+item_free(gpointer data)
+{
+    Item *item = data;
+
+    drover_node_unref(item->node);
+    g_free(item);
+}
+
+DroverStock *
+drover_stock_new(const char *provider, const char *pool)
+{
+    DroverStock *stock = g_new0(DroverStock, 1);
+
+    stock->provider = g_strdup(provider);
+    stock->pool = g_strdup(pool);
+    stock->items = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, item_free);
+    return stock;
+}
+
+void
+drover_stock_free(DroverStock *stock)
+{
+    g_hash_table_unref(stock->items);
+    g_free(stock->provider);
+    g_free(stock->pool);
+    g_free(stock);
+}
+
+void
+drover_stock_note(DroverStock *stock, const char *id, const DroverNode *node)
+{
+    Item *item = g_hash_table_lookup(stock->items, id);
+
+    if (node == NULL || !drover_node_is_free(node) ||
+        g_strcmp0(node->provider, stock->provider) != 0 ||
+        g_strcmp0(node->pool, stock->pool) != 0) {
+        g_hash_table_remove(stock->items, id);
+        return;
+    }
+    if (item == NULL) {
+        item = g_new0(Item, 1);
+        g_hash_table_insert(stock->items, g_strdup(id), item);
+    } else {
+        drover_node_unref(item->node);
+    }
+    item->node = drover_node_ref((DroverNode *)node);
+}
+
+static gboolean
+is_offered(const Item *item)
+{
+    return !item->reserved && !item->unusable;
+}
+
+GHashTable *
+drover_stock_count(const DroverStock *stock)
+{
+    GHashTable *counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, stock->items);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const Item *item = value;
+
+        for (GRefString **label = item->node->labels; is_offered(item) && *label != NULL; label++) {
+            gint count = GPOINTER_TO_INT(g_hash_table_lookup(counts, *label));
+            g_hash_table_insert(counts, g_strdup(*label), GINT_TO_POINTER(count + 1));
+        }
+    }
+    return counts;
+}
+
+DroverNode *
+drover_stock_reserve(DroverStock *stock, const char *label)
+{
+    Item *best = NULL;
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, stock->items);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        Item *item = value;
+
+        if (is_offered(item) && drover_node_has_label(item->node, label) &&
+            (best == NULL || strcmp(item->node->id, best->node->id) < 0))
+            best = item;
+    }
+    if (best == NULL)
+        return NULL;
+    best->reserved = TRUE;
+    return drover_node_ref(best->node);
+}
+
+void
+drover_stock_release(DroverStock *stock, const char *id)
+{
+    Item *item = g_hash_table_lookup(stock->items, id);
+
+    if (item != NULL)
+        item->reserved = FALSE;
+}
+
+void
+drover_stock_set_usable(DroverStock *stock, const char *id, gboolean usable)
+{
+    Item *item = g_hash_table_lookup(stock->items, id);
+
+    if (item != NULL)
+        item->unusable = !usable;
+}
