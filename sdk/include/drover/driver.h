@@ -47,10 +47,10 @@ extern "C" {
 #define DROVER_ABI_MINOR 0
 
 #if defined(__GNUC__)
-#define DROVER_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define DROVER_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define DROVER_EXPORT __attribute__((visibility("default")))
 #else
-#define DROVER_PRINTF(format, first)
+#define DROVER_PRINTF(text, first)
 #define DROVER_EXPORT
 #endif
 

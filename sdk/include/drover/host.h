@@ -51,6 +51,59 @@ DROVER_EXPORT struct drover_value *drover_value_copy(const struct drover_value *
 /* By content: order of map members and places do not matter, order of lists does. */
 DROVER_EXPORT int drover_value_equal(const struct drover_value *a, const struct drover_value *b);
 
+/* ------------------------------------------------------------------------------------------
+ * Providers, operations, inventories: the handles that drivers are given
+ *
+ * A handle carries what the driver may ask for; what the driver says goes to the host's functions
+ * at once, with the host's own pointer. Strings are valid until the call returns.
+ * ------------------------------------------------------------------------------------------ */
+
+struct drover_operation_host {
+    void (*log)(void *data, enum drover_log_level level, const char *text); /* any thread */
+    void (*wake)(void *data);                                                /* any thread */
+    void (*call_after)(void *data, uint32_t milliseconds);
+    void (*set_string)(void *data, const char *name, const char *value);
+    void (*set_integer)(void *data, const char *name, int64_t value);
+    void (*add_host_key)(void *data, const char *key);
+    void (*set_resource)(void *data, const char *name, double amount);
+    void (*add_item)(void *data, const char *kind, const char *id);
+    void (*append_text)(void *data, const char *text, size_t length);
+    void (*fail)(void *data, enum drover_failure failure, const char *text);
+    void (*retry_after)(void *data, uint32_t milliseconds);
+};
+
+/* Copied where it is pointers to strings; the configuration lives longer than the operation. */
+struct drover_operation_input {
+    const char *node_id, *external_id, *pool, *label;
+    const struct drover_value *pool_config, *label_config;
+    const char *const *inputs; /* name, value, ..., NULL; may be NULL */
+};
+
+DROVER_EXPORT struct drover_operation *
+drover_host_operation_new(const struct drover_operation_input *input,
+                          const struct drover_operation_host *host, void *data);
+/* Releases the driver's state. A wake that comes later is ignored. */
+DROVER_EXPORT void drover_host_operation_free(struct drover_operation *op);
+/* Any thread. */
+DROVER_EXPORT void drover_host_operation_cancel(struct drover_operation *op);
+
+struct drover_provider_host {
+    void (*log)(void *data, enum drover_log_level level, const char *text); /* any thread */
+    void (*fail)(void *data, enum drover_failure failure, const char *text);
+};
+
+/* The configuration lives longer than the provider. */
+DROVER_EXPORT struct drover_provider *
+drover_host_provider_new(const char *name, const struct drover_value *config,
+                         const struct drover_provider_host *host, void *data);
+DROVER_EXPORT void drover_host_provider_free(struct drover_provider *provider);
+
+typedef void (*drover_host_add_machine)(void *data, const char *pool,
+                                        const struct drover_value *config, uint32_t slots);
+DROVER_EXPORT struct drover_inventory *drover_host_inventory_new(drover_host_add_machine add,
+                                                                 void *data);
+DROVER_EXPORT void drover_host_inventory_free(struct drover_inventory *inventory);
+
 #ifdef __cplusplus
 }
 #endif
