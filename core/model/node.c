@@ -245,9 +245,9 @@ drover_node_record_allocate(json_t *record, const char *request_id, const char *
 }
 
 void
-drover_node_record_merge(json_t *record, const json_t *fields)
+drover_node_record_merge(json_t *record, const json_t *changes)
 {
-    json_object_update(record, (json_t *)fields);
+    json_object_update(record, (json_t *)changes);
     json_object_set(record, "ssh_port", json_object_get(record, "connection_port"));
 }
 

@@ -57,7 +57,7 @@ void drover_node_record_allocate(json_t *record, const char *request_id, const c
                                  const char *requestor);
 
 /* Sets every field that the object has. A port is written under its old name too. */
-void drover_node_record_merge(json_t *record, const json_t *fields);
+void drover_node_record_merge(json_t *record, const json_t *changes);
 
 const char *drover_node_state_name(DroverNodeState state);
 gboolean drover_node_has_label(const DroverNode *node, const char *label);
