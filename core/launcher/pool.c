@@ -98,7 +98,7 @@ on_registered(const char *name, gpointer user_data)
 {
     DroverPool *pool = user_data;
 
-    pool->seen = FALSE;
+    pool->seen = drover_cluster_has_pool(pool->cluster, name);
     if (name != NULL)
         drover_log_for(DROVER_LOG_INFO, "ComponentRegistry", "Registered %s/%s (%s)",
                        DROVER_POOLS_PATH, name, pool->launcher_id);
