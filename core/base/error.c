@@ -1,3 +1,3 @@
 #include "base/error.h"
 
-G_DEFINE_QUARK(drover-error-quark, drover_error)
+G_DEFINE_QUARK(drover - error - quark, drover_error)

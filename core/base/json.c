@@ -106,9 +106,8 @@ drover_json_strings(const json_t *object, const char *key)
 
     if (json_is_string(value))
         g_ptr_array_add(strings, g_strdup(json_string_value(value)));
-    json_array_foreach(value, i, item)
-        if (json_is_string(item))
-            g_ptr_array_add(strings, g_strdup(json_string_value(item)));
+    json_array_foreach(value, i, item) if (json_is_string(item))
+        g_ptr_array_add(strings, g_strdup(json_string_value(item)));
     g_ptr_array_add(strings, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&strings), FALSE);
 }

@@ -111,8 +111,7 @@ load(DroverDriverHost *host, const char *path, const char *name, GError **error)
     handle = open_locally(path);
     symbol = handle != NULL ? lt_dlsym(handle, "drover_driver_entry") : NULL;
     if (symbol == NULL) {
-        g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED,
-                    "driver %s is refused: %s", path,
+        g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED, "driver %s is refused: %s", path,
                     handle != NULL ? "it has no drover_driver_entry()" : lt_dlerror());
     } else {
         memcpy(&entry, &symbol, sizeof(entry));

@@ -21,16 +21,16 @@ typedef struct {
 } DroverDriverFile;
 
 /*
- * Directories are searched in order; those of the environment variable DROVER_DRIVER_PATH (separated
- * by ':') first, the installed one last.
+ * Directories are searched in order; those of the environment variable DROVER_DRIVER_PATH
+ * (separated by ':') first, the installed one last.
  */
 DroverDriverHost *drover_driver_host_new(const char *const *directories);
 void drover_driver_host_free(DroverDriverHost *host);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverDriverHost, drover_driver_host_free)
 
 /*
- * The table of a driver, loaded when it is asked for the first time; owned by the host. NULL with an
- * error of one line that names the file, what it was built for and what this host offers; or the
+ * The table of a driver, loaded when it is asked for the first time; owned by the host. NULL with
+ * an error of one line that names the file, what it was built for and what this host offers; or the
  * files looked for and the drivers installed.
  */
 const struct drover_driver *drover_driver_host_find(DroverDriverHost *host, const char *name,

@@ -21,14 +21,13 @@ void drover_runner_task_delivered(DroverRunner *runner, DroverTask *task);
 /* Runs `func` once on the loop of a context (NULL: the core loop's), in the order of the calls. */
 void drover_runner_post(GMainContext *context, GSourceFunc func, gpointer data,
                         GDestroyNotify destroy);
-void drover_runner_log(const DroverRunner *runner, enum drover_log_level level,
-                       const char *node_id, const char *text);
+void drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const char *node_id,
+                       const char *text);
 
 /* ---- Tasks ---- */
 
-DroverTask *drover_task_new(DroverRunner *runner, DroverTaskKind kind,
-                            const DroverTaskInput *input, DroverTaskFunc done,
-                            DroverTaskIdFunc id_known, gpointer user_data);
+DroverTask *drover_task_new(DroverRunner *runner, DroverTaskKind kind, const DroverTaskInput *input,
+                            DroverTaskFunc done, DroverTaskIdFunc id_known, gpointer user_data);
 DroverRunner *drover_task_runner(const DroverTask *task);
 DroverTask *drover_task_ref(DroverTask *task);
 void drover_task_unref(gpointer task);

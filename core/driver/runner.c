@@ -4,8 +4,9 @@
 #include "base/log.h"
 
 /*
- * The thread owns itself: it ends when its loop does, and the last it does is to tell the core loop,
- * which then frees the runner. Both sides see the fields of their own part only, save `entered`.
+ * The thread owns itself: it ends when its loop does, and the last it does is to tell the core
+ * loop, which then frees the runner. Both sides see the fields of their own part only, save
+ * `entered`.
  */
 struct _DroverRunner {
     char *name;

@@ -42,7 +42,7 @@ typedef enum {
 typedef struct {
     const char *node_id, *external_id, *pool, *label;
     const struct drover_value *pool_config, *label_config; /* live as long as the runner */
-    const char *const *inputs; /* name, value, name, value, ..., NULL */
+    const char *const *inputs;                             /* name, value, name, value, ..., NULL */
 } DroverTaskInput;
 
 /* What the driver answered; valid during the callback. */

@@ -38,8 +38,8 @@ static const struct {
     {DROVER_CAN_CONSOLE, offsetof(struct drover_driver, machine_console), "machine_console"},
 };
 
-static gboolean
-refuse(GError **error, const char *path, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static gboolean refuse(GError **error, const char *path, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
 
 static gboolean
 refuse(GError **error, const char *path, const char *format, ...)

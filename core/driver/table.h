@@ -8,8 +8,8 @@
 #include <glib.h>
 
 typedef struct {
-    struct drover_driver driver;    /* of this host's size; what the driver's lacks is zero */
-    struct drover_option *options;  /* likewise; ends with a NULL path */
+    struct drover_driver driver;   /* of this host's size; what the driver's lacks is zero */
+    struct drover_option *options; /* likewise; ends with a NULL path */
 } DroverDriverTable;
 
 /*

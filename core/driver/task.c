@@ -235,9 +235,9 @@ current_fields(DroverTask *task)
 }
 
 static const char *const string_fields[] = {
-    "external_id", "hostname",    "interface_ip", "public_ipv4", "public_ipv6",     "private_ipv4",
-    "az",          "region",      "host_id",      "cloud",       "image_id",        "username",
-    "python_path", "shell_type",  "connection_type", "tags",     "name",            NULL};
+    "external_id", "hostname",   "interface_ip",    "public_ipv4", "public_ipv6", "private_ipv4",
+    "az",          "region",     "host_id",         "cloud",       "image_id",    "username",
+    "python_path", "shell_type", "connection_type", "tags",        "name",        NULL};
 static const char *const integer_fields[] = {"connection_port", "slot", "size", NULL};
 
 static gboolean

@@ -126,9 +126,8 @@ static void
 ensure_parents(DroverSession *session)
 {
     static const char *const paths[] = {
-        DROVER_NODES_PATH,     DROVER_REQUESTS_PATH,
-        DROVER_POOLS_PATH,     DROVER_REQUEST_LOCKS_PATH,
-        DROVER_LAUNCHERS_PATH, DROVER_COMPONENTS_PATH "/builder",
+        DROVER_NODES_PATH,         DROVER_REQUESTS_PATH,  DROVER_POOLS_PATH,
+        DROVER_REQUEST_LOCKS_PATH, DROVER_LAUNCHERS_PATH, DROVER_COMPONENTS_PATH "/builder",
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(paths); i++)

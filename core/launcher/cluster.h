@@ -1,6 +1,6 @@
 /*
- * What this process sees of the cluster: the caches of nodes, requests and registered pools, decoded
- * by the model. Core loop only.
+ * What this process sees of the cluster: the caches of nodes, requests and registered pools,
+ * decoded by the model. Core loop only.
  */
 #pragma once
 

@@ -128,15 +128,15 @@ times_wanted(const DroverRequest *request, const char *label)
 static gboolean
 a_label_is_out_of_stock(const Case *the_case, char **reason)
 {
-    for (char **label = the_case->request->labels;
-         the_case->pool->stock != NULL && *label != NULL; label++) {
+    for (char **label = the_case->request->labels; the_case->pool->stock != NULL && *label != NULL;
+         label++) {
         gint wanted = times_wanted(the_case->request, *label);
         gint there = GPOINTER_TO_INT(g_hash_table_lookup(the_case->pool->stock, *label));
 
         if (there >= wanted)
             continue;
-        *reason = g_strdup_printf("%d node(s) with label %s are free, %d wanted", there, *label,
-                                  wanted);
+        *reason =
+            g_strdup_printf("%d node(s) with label %s are free, %d wanted", there, *label, wanted);
         return TRUE;
     }
     return FALSE;

@@ -12,12 +12,12 @@ typedef struct {
     const char *launcher_id;
     const char *provider;
     gint64 priority;
-    const char *const *labels;     /* that this pool offers */
-    gboolean disabled;             /* max-servers is 0 or less */
-    gboolean paused;               /* a request accepted earlier waits for quota */
-    gboolean at_max_concurrency;   /* of the provider */
-    GHashTable *stock;             /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
-    const GPtrArray *registered;   /* DroverComponent: the pools of all launchers */
+    const char *const *labels;   /* that this pool offers */
+    gboolean disabled;           /* max-servers is 0 or less */
+    gboolean paused;             /* a request accepted earlier waits for quota */
+    gboolean at_max_concurrency; /* of the provider */
+    GHashTable *stock;           /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
+    const GPtrArray *registered; /* DroverComponent: the pools of all launchers */
 } DroverPoolView;
 
 typedef enum {

@@ -55,8 +55,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Errand, errand_free)
 static DroverLogSubject
 subject_of(const DroverNode *node)
 {
-    return (DroverLogSubject){
-        .logger = LOGGER, .request_id = node->allocated_to, .node_id = node->id};
+    return (
+        DroverLogSubject){.logger = LOGGER, .request_id = node->allocated_to, .node_id = node->id};
 }
 
 static gboolean
@@ -103,8 +103,7 @@ delete_node(DroverDeleter *deleter, const DroverNode *node)
     g_autofree char *path = drover_node_path(node->id);
     DroverChange *change = drover_change_new(drover_cluster_session(deleter->cluster));
 
-    drover_change_delete_claimed(change, path, lock_directory_exists(deleter, node),
-                                 node->version);
+    drover_change_delete_claimed(change, path, lock_directory_exists(deleter, node), node->version);
     drover_change_commit(change, on_deleted, errand_new(deleter, node));
 }
 

@@ -123,9 +123,9 @@ add_node(DroverHandler *handler, DroverChange *change, const DroverNode *node)
     drover_node_record_allocate(record, handler->request->id, handler->request->tenant_name,
                                 handler->request->requestor);
     data = drover_record_bytes(record);
-    drover_change_claim(change, lock,
-                        drover_cache_lock_directory_exists(drover_cluster_nodes(handler->cluster),
-                                                           node->id));
+    drover_change_claim(
+        change, lock,
+        drover_cache_lock_directory_exists(drover_cluster_nodes(handler->cluster), node->id));
     drover_change_set(change, path, data, node->version);
 }
 
@@ -151,8 +151,7 @@ add_request(DroverHandler *handler, DroverChange *change)
 static gboolean
 take_latest_request(DroverHandler *handler)
 {
-    const DroverRequest *latest =
-        drover_cluster_request(handler->cluster, handler->request->id);
+    const DroverRequest *latest = drover_cluster_request(handler->cluster, handler->request->id);
 
     if (latest == NULL || latest->state != DROVER_REQUEST_REQUESTED ||
         !g_strv_equal((const char *const *)latest->labels,

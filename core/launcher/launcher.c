@@ -112,8 +112,7 @@ on_node(const char *id, const DroverNode *old, const DroverNode *new_node, gpoin
 {
     DroverLauncher *launcher = user_data;
     const DroverNode *node = new_node != NULL ? new_node : old;
-    DroverManager *manager =
-        node->provider != NULL ? find_manager(node->provider, launcher) : NULL;
+    DroverManager *manager = node->provider != NULL ? find_manager(node->provider, launcher) : NULL;
 
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_node(launcher->pools->pdata[i], id, new_node);
@@ -309,9 +308,8 @@ apply_config(DroverLauncher *launcher, DroverConfig *config)
         if (manager != NULL)
             drover_manager_set_config(manager, config, provider);
         else
-            manager =
-                drover_manager_new(launcher->cluster, launcher->drivers, config, provider,
-                                   launcher->sync_interval, &manager_hooks, launcher);
+            manager = drover_manager_new(launcher->cluster, launcher->drivers, config, provider,
+                                         launcher->sync_interval, &manager_hooks, launcher);
         g_ptr_array_add(launcher->managers, manager);
         if (drover_manager_is_running(manager))
             equip_pools(launcher, manager);
@@ -349,8 +347,7 @@ set_servers(DroverLauncher *launcher, const DroverConfig *config)
         drover_log_for(DROVER_LOG_WARNING, "NodePool",
                        "ZooKeeper's chroot, time-out and TLS files are used as they were at the "
                        "start; restart the launcher to use the new ones");
-    if (strcmp(now, wanted) == 0 ||
-        g_strcmp0(launcher->config->chroot, config->chroot) != 0)
+    if (strcmp(now, wanted) == 0 || g_strcmp0(launcher->config->chroot, config->chroot) != 0)
         return;
     servers = session_servers(config);
     if (!drover_session_set_servers(launcher->session, servers, config->servers->len, &error))
@@ -465,8 +462,7 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
     launcher->pools = g_ptr_array_new_with_free_func((GDestroyNotify)drover_pool_free);
     launcher->drivers = drover_driver_host_new((const char *const *)directories);
     launcher->stamp = drover_config_stamp(launcher->config_path, launcher->secure_path);
-    launcher->config =
-        load_config(launcher->config_path, launcher->secure_path, launcher->drivers);
+    launcher->config = load_config(launcher->config_path, launcher->secure_path, launcher->drivers);
     if (launcher->config == NULL) {
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_CONFIG, "the configuration %s has errors",
                     launcher->config_path);

@@ -15,8 +15,8 @@ typedef struct _DroverLauncher DroverLauncher;
 
 typedef struct {
     const char *config_path, *secure_path; /* secure_path may be NULL */
-    const char *state_dir; /* NULL: the session ends with the process */
-    guint sync_interval;   /* seconds between comparisons of an inventory; 0: the default, 60 */
+    const char *state_dir;                 /* NULL: the session ends with the process */
+    guint sync_interval; /* seconds between comparisons of an inventory; 0: the default, 60 */
 } DroverLauncherOptions;
 
 typedef void (*DroverLauncherFunc)(gpointer user_data);

@@ -96,8 +96,8 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
     manager->retry_seconds = FIRST_RETRY_SECONDS;
     manager->running = TRUE;
     if (manager->has_inventory)
-        manager->registrar = drover_registrar_new(manager->cluster, runner,
-                                                  manager->runner_own, machines, manager->sync_interval);
+        manager->registrar = drover_registrar_new(manager->cluster, runner, manager->runner_own,
+                                                  machines, manager->sync_interval);
     drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s started (driver %s)", manager->own->name,
                    manager->own->driver);
     manager->hooks->changed(manager, manager->user_data);
@@ -130,8 +130,8 @@ start_soon(gpointer user_data)
 
 DroverManager *
 drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers, DroverConfig *config,
-                    const DroverProviderConfig *own, guint sync_interval,
-                    const DroverManagerHooks *hooks, gpointer user_data)
+                   const DroverProviderConfig *own, guint sync_interval,
+                   const DroverManagerHooks *hooks, gpointer user_data)
 {
     DroverManager *manager = g_new0(DroverManager, 1);
 
@@ -149,7 +149,7 @@ drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers, DroverConf
 
 void
 drover_manager_set_config(DroverManager *manager, DroverConfig *config,
-                           const DroverProviderConfig *own)
+                          const DroverProviderConfig *own)
 {
     drover_config_ref(config);
     drover_config_unref(manager->config);
@@ -242,7 +242,7 @@ drover_manager_deregister(DroverManager *manager, const DroverNode *node)
 
 gboolean
 drover_manager_check_node(DroverManager *manager, const DroverNode *node, DroverTaskFunc done,
-                           gpointer user_data)
+                          gpointer user_data)
 {
     const struct drover_value *machine =
         manager->registrar != NULL ? drover_registrar_machine(manager->registrar, node) : NULL;

@@ -1,7 +1,7 @@
 /*
- * A manager looks after one provider of the configuration: its driver's runner and, for a driver with an inventory,
- * its registrar. When the configuration of a provider changes, a new object is made and the old one
- * retires: it writes nothing more, finishes the tasks under way, and is gone.
+ * A manager looks after one provider of the configuration: its driver's runner and, for a driver
+ * with an inventory, its registrar. When the configuration of a provider changes, a new object is
+ * made and the old one retires: it writes nothing more, finishes the tasks under way, and is gone.
  *
  *     starting ─► running ─► retired
  *        ▲  └──► failed (tried again, at growing intervals)
@@ -23,14 +23,14 @@ typedef struct {
 } DroverManagerHooks;
 
 DroverManager *drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers,
-                                    DroverConfig *config, const DroverProviderConfig *own,
-                                    guint sync_interval, const DroverManagerHooks *hooks,
+                                  DroverConfig *config, const DroverProviderConfig *own,
+                                  guint sync_interval, const DroverManagerHooks *hooks,
                                   gpointer user_data);
 /* Frees the object; its runner ends when its tasks have. */
 void drover_manager_retire(DroverManager *manager);
 /* The same values in a newer configuration. */
 void drover_manager_set_config(DroverManager *manager, DroverConfig *config,
-                                const DroverProviderConfig *own);
+                               const DroverProviderConfig *own);
 
 const char *drover_manager_name(const DroverManager *manager);
 const DroverProviderConfig *drover_manager_config(const DroverManager *manager);
@@ -51,8 +51,8 @@ void drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
 void drover_manager_deregister(DroverManager *manager, const DroverNode *node);
 
 /*
- * Asks whether the machine of a ready node is alive. FALSE when it is not in the inventory any more;
- * else `done` is called once. Only for providers with an inventory.
+ * Asks whether the machine of a ready node is alive. FALSE when it is not in the inventory any
+ * more; else `done` is called once. Only for providers with an inventory.
  */
 gboolean drover_manager_check_node(DroverManager *manager, const DroverNode *node,
-                                    DroverTaskFunc done, gpointer user_data);
+                                   DroverTaskFunc done, gpointer user_data);

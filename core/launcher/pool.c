@@ -221,8 +221,8 @@ accept_request(DroverPool *pool, const DroverRequest *request)
         const char *record = g_bytes_get_data(request->record, &length);
         drover_log(DROVER_LOG_INFO, &subject, "Assigning node request %.*s", (int)length, record);
     }
-    handler = drover_handler_new(pool->cluster, pool->manager, pool->stock, request, on_handled,
-                                 pool);
+    handler =
+        drover_handler_new(pool->cluster, pool->manager, pool->stock, request, on_handled, pool);
     g_hash_table_insert(pool->handlers, g_strdup(request->id), handler);
     drover_handler_start(handler);
 }
@@ -392,10 +392,9 @@ drover_pool_new(DroverCluster *cluster, DroverManager *manager, const DroverPool
     pool->declining = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     stock_up(pool);
     record = component_record(pool);
-    pool->registration =
-        drover_registration_new(drover_cluster_session(cluster), DROVER_POOLS_PATH,
-                                drover_host_name(), record, take_over_component, on_registered,
-                                pool);
+    pool->registration = drover_registration_new(drover_cluster_session(cluster), DROVER_POOLS_PATH,
+                                                 drover_host_name(), record, take_over_component,
+                                                 on_registered, pool);
     return pool;
 }
 
@@ -429,8 +428,7 @@ drover_pool_configure(DroverPool *pool, DroverManager *manager, const DroverPool
 void
 drover_pool_let_go(DroverPool *pool, const GPtrArray *managers)
 {
-    if (pool->manager == NULL ||
-        !g_ptr_array_find((GPtrArray *)managers, pool->manager, NULL))
+    if (pool->manager == NULL || !g_ptr_array_find((GPtrArray *)managers, pool->manager, NULL))
         return;
     abandon_all(pool);
     pool->manager = NULL;

@@ -2,8 +2,8 @@
  * A pool decides about node requests: it is registered as a component, looks at every request in
  * their order, declines what it can never serve, and has a handler for each one that it serves.
  *
- * A pool lives as long as a pool of its name is configured. Its launcher id, by which it is known in
- * `declined_by`, survives changes of the configuration, and restarts that keep the session.
+ * A pool lives as long as a pool of its name is configured. Its launcher id, by which it is known
+ * in `declined_by`, survives changes of the configuration, and restarts that keep the session.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ void drover_pool_free(DroverPool *pool);
 void drover_pool_configure(DroverPool *pool, DroverManager *manager,
                            const DroverPoolConfig *config);
 
-/* If its manager is one of these, which are about to retire, it serves nothing until it is configured
- * again. */
+/* If its manager is one of these, which are about to retire, it serves nothing until it is
+ * configured again. */
 void drover_pool_let_go(DroverPool *pool, const GPtrArray *managers);
 
 gboolean drover_pool_is(const DroverPool *pool, const char *provider, const char *name);

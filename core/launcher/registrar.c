@@ -157,13 +157,13 @@ on_registered(const DroverChangeResult *result, gpointer user_data)
     g_autoptr(Errand) errand = user_data;
     g_autofree char *text = machine_text(errand->registrar, errand->machine);
 
-    errand->machine->registering[errand->slot / 64] &= ~(G_GUINT64_CONSTANT(1)
-                                                         << (errand->slot % 64));
+    errand->machine->registering[errand->slot / 64] &=
+        ~(G_GUINT64_CONSTANT(1) << (errand->slot % 64));
     if (result->outcome == DROVER_CHANGE_DONE)
-        drover_log(DROVER_LOG_INFO,
-                   &(DroverLogSubject){.logger = LOGGER,
-                                       .node_id = strrchr(result->created[0], '/') + 1},
-                   "Registered %s, slot %u", text, errand->slot);
+        drover_log(
+            DROVER_LOG_INFO,
+            &(DroverLogSubject){.logger = LOGGER, .node_id = strrchr(result->created[0], '/') + 1},
+            "Registered %s, slot %u", text, errand->slot);
     else
         drover_log_for(DROVER_LOG_WARNING, LOGGER, "Slot %u of %s was not registered: %s",
                        errand->slot, text, drover_change_outcome_name(result->outcome));
@@ -181,8 +181,8 @@ on_node_changed(const DroverChangeResult *result, gpointer user_data)
 
     g_hash_table_remove(errand->registrar->changing, errand->node_id);
     if (result->outcome == DROVER_CHANGE_DONE)
-        drover_log(DROVER_LOG_INFO, &subject, "Node of provider %s %s",
-                   errand->registrar->provider, errand->verb);
+        drover_log(DROVER_LOG_INFO, &subject, "Node of provider %s %s", errand->registrar->provider,
+                   errand->verb);
     else if (result->outcome == DROVER_CHANGE_BUSY)
         drover_log(DROVER_LOG_WARNING, &subject, "Node is locked by somebody; not %s now",
                    errand->verb);
@@ -272,8 +272,7 @@ same_keys(const json_t *a, const json_t *b)
     {
         gboolean found = FALSE;
 
-        json_array_foreach(b, k, right)
-            found = found || json_equal(left, right);
+        json_array_foreach(b, k, right) found = found || json_equal(left, right);
         if (!found)
             return FALSE;
     }
@@ -283,13 +282,12 @@ same_keys(const json_t *a, const json_t *b)
 static gboolean
 is_outdated(const json_t *record, const json_t *wanted)
 {
-    static const char *const compared[] = {"type",        "pool",            "attributes",
-                                           "username",    "connection_port", "connection_type",
-                                           "shell_type",  "python_path"};
+    static const char *const compared[] = {
+        "type",       "pool",       "attributes", "username", "connection_port", "connection_type",
+        "shell_type", "python_path"};
 
     for (guint i = 0; i < G_N_ELEMENTS(compared); i++)
-        if (!json_equal(json_object_get(record, compared[i]),
-                        json_object_get(wanted, compared[i])))
+        if (!json_equal(json_object_get(record, compared[i]), json_object_get(wanted, compared[i])))
             return TRUE;
     return !same_keys(json_object_get(record, "host_keys"), json_object_get(wanted, "host_keys"));
 }
@@ -315,9 +313,9 @@ update_node(DroverRegistrar *registrar, Machine *machine, const DroverNode *node
     path = drover_node_path(node->id);
     lock = drover_node_lock_path(node->id);
     change = change_of_node(registrar, node);
-    drover_change_claim(change, lock,
-                        drover_cache_lock_directory_exists(
-                            drover_cluster_nodes(registrar->cluster), node->id));
+    drover_change_claim(
+        change, lock,
+        drover_cache_lock_directory_exists(drover_cluster_nodes(registrar->cluster), node->id));
     drover_change_set(change, path, data, node->version);
     drover_change_commit(change, on_node_changed,
                          errand_new(registrar, machine, node->id, "updated"));
@@ -371,9 +369,9 @@ reach(DroverRegistrar *registrar, Machine *machine)
     DroverTaskInput input = {.pool = machine->machine->pool,
                              .label_config = machine->machine->config};
 
-    machine->task = drover_runner_submit(registrar->runner, DROVER_TASK_SLOT_REGISTER, &input,
-                                         on_reached, NULL,
-                                         errand_new(registrar, machine, NULL, "reached"));
+    machine->task =
+        drover_runner_submit(registrar->runner, DROVER_TASK_SLOT_REGISTER, &input, on_reached, NULL,
+                             errand_new(registrar, machine, NULL, "reached"));
 }
 
 /* ---- The step ---- */
@@ -513,8 +511,7 @@ take_machine(DroverRegistrar *registrar, const DroverProviderConfig *config, gui
     own->due = own->first = TRUE;
     slot_machine->slots = machine->slots;
     /* Copies: answers may still come when the runner and its configuration are gone. */
-    slot_machine->identity.name =
-        g_strdup(drover_value_get_string(machine->config, "name", ""));
+    slot_machine->identity.name = g_strdup(drover_value_get_string(machine->config, "name", ""));
     slot_machine->identity.username =
         g_strdup(drover_value_get_string(machine->config, "username", ""));
     slot_machine->identity.port =

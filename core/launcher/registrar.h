@@ -23,8 +23,8 @@ typedef struct _DroverRegistrar DroverRegistrar;
  * `sync_interval` seconds, in addition to the events that it is told of.
  */
 DroverRegistrar *drover_registrar_new(DroverCluster *cluster, DroverRunner *runner,
-                                      const DroverProviderConfig *config,
-                                      const GPtrArray *machines, guint sync_interval);
+                                      const DroverProviderConfig *config, const GPtrArray *machines,
+                                      guint sync_interval);
 /* Does what there is to do. Call it when the cluster or a node of the provider changed. */
 void drover_registrar_step(DroverRegistrar *registrar);
 /* A node of the provider is gone: fill its slot at once. */

@@ -7,9 +7,9 @@
 #define DEFAULT_PORT     22
 #define DEFAULT_USERNAME "zuul"
 
-static const char *const state_names[] = {"init",     "building", "testing", "ready",
-                                          "in-use",   "used",     "hold",    "deleting",
-                                          "failed",   "aborted",  "deleted", NULL};
+static const char *const state_names[] = {"init",   "building", "testing", "ready",
+                                          "in-use", "used",     "hold",    "deleting",
+                                          "failed", "aborted",  "deleted", NULL};
 
 /* In the order in which Nodepool writes them. */
 static const DroverField fields[] = {
@@ -189,8 +189,7 @@ normalize(json_t *record)
     if (json_is_string(json_object_get(record, "type")) ||
         json_is_null(json_object_get(record, "type"))) {
         g_auto(GStrv) labels = drover_json_strings(record, "type");
-        json_object_set_new(record, "type",
-                            drover_json_from_strings((const char *const *)labels));
+        json_object_set_new(record, "type", drover_json_from_strings((const char *const *)labels));
     }
     if (json_is_null(json_object_get(record, "connection_port"))) {
         json_t *old = json_object_get(record, "ssh_port");

@@ -34,8 +34,8 @@ typedef struct {
     GRefString **labels; /* NULL-ended, never NULL */
     char *allocated_to;  /* id of the request that owns it */
     char *hostname, *external_id, *interface_ip;
-    int port; /* 22 when unset; 0 when it is an object with access data */
-    int slot; /* DROVER_NO_SLOT */
+    int port;               /* 22 when unset; 0 when it is an object with access data */
+    int slot;               /* DROVER_NO_SLOT */
     gint64 hold_expiration; /* seconds after state_time; 0: none */
     GBytes *record;
     gint32 version;

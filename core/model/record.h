@@ -1,10 +1,10 @@
 /*
- * Records: what Drover keeps in ZooKeeper, one JSON object a znode, in the form that Nodepool 11 and
- * Zuul read and write.
+ * Records: what Drover keeps in ZooKeeper, one JSON object a znode, in the form that Nodepool 11
+ * and Zuul read and write.
  *
- * A decoded object (DroverNode, ...) is a snapshot that never changes. To write one, take its record
- * as a JSON object, change fields there, and store the text: every field of the table is then
- * present, and fields that this version does not know are kept.
+ * A decoded object (DroverNode, ...) is a snapshot that never changes. To write one, take its
+ * record as a JSON object, change fields there, and store the text: every field of the table is
+ * then present, and fields that this version does not know are kept.
  */
 #pragma once
 

@@ -7,18 +7,12 @@
 static const char *const state_names[] = {"requested", "pending", "fulfilled", "failed", NULL};
 
 static const DroverField fields[] = {
-    {"state", DROVER_FIELD_NULL},
-    {"state_time", DROVER_FIELD_NULL},
-    {"node_types", DROVER_FIELD_LIST},
-    {"nodes", DROVER_FIELD_LIST},
-    {"declined_by", DROVER_FIELD_LIST},
-    {"reuse", DROVER_FIELD_TRUE},
-    {"requestor", DROVER_FIELD_NULL},
-    {"requestor_data", DROVER_FIELD_NULL},
-    {"provider", DROVER_FIELD_NULL},
-    {"relative_priority", DROVER_FIELD_ZERO},
-    {"event_id", DROVER_FIELD_NULL},
-    {"created_time", DROVER_FIELD_NULL},
+    {"state", DROVER_FIELD_NULL},       {"state_time", DROVER_FIELD_NULL},
+    {"node_types", DROVER_FIELD_LIST},  {"nodes", DROVER_FIELD_LIST},
+    {"declined_by", DROVER_FIELD_LIST}, {"reuse", DROVER_FIELD_TRUE},
+    {"requestor", DROVER_FIELD_NULL},   {"requestor_data", DROVER_FIELD_NULL},
+    {"provider", DROVER_FIELD_NULL},    {"relative_priority", DROVER_FIELD_ZERO},
+    {"event_id", DROVER_FIELD_NULL},    {"created_time", DROVER_FIELD_NULL},
     {NULL, DROVER_FIELD_NULL},
 };
 

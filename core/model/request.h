@@ -42,8 +42,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverRequest, drover_request_unref)
 /* The record as a JSON object with every field present, to be changed. */
 json_t *drover_request_record(const DroverRequest *request);
 /* A new request's record, state requested. */
-json_t *drover_request_new_record(const char *const *labels, const char *requestor,
-                                  gboolean reuse);
+json_t *drover_request_new_record(const char *const *labels, const char *requestor, gboolean reuse);
 void drover_request_record_set_state(json_t *record, DroverRequestState state);
 
 const char *drover_request_state_name(DroverRequestState state);

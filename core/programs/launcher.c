@@ -28,8 +28,8 @@ on_stop_signal(gpointer user_data)
     if (program->stopping)
         _exit(EXIT_SUCCESS);
     program->stopping = TRUE;
-    drover_launcher_stop(program->launcher, program->stop_limit, (DroverLauncherFunc)g_main_loop_quit,
-                         program->loop);
+    drover_launcher_stop(program->launcher, program->stop_limit,
+                         (DroverLauncherFunc)g_main_loop_quit, program->loop);
     return G_SOURCE_CONTINUE;
 }
 
@@ -83,8 +83,8 @@ main(int argc, char **argv)
          "Keep nothing: a restart begins a new ZooKeeper session", NULL},
         {"sync-interval", 0, 0, G_OPTION_ARG_INT, &sync_interval,
          "Seconds between comparisons of inventories (default 60)", "SECONDS"},
-        {"stop-timeout", 0, 0, G_OPTION_ARG_INT, &stop_limit,
-         "Longest orderly stop (default 30)", "SECONDS"},
+        {"stop-timeout", 0, 0, G_OPTION_ARG_INT, &stop_limit, "Longest orderly stop (default 30)",
+         "SECONDS"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL},
         G_OPTION_ENTRY_NULL,
     };

@@ -37,6 +37,7 @@ deliver_read(DroverMessage *message)
 {
     Read *read = (Read *)message;
 
+    drover_session_end_operation(message->session);
     if (read->done != NULL)
         read->done(&read->reply, read->user_data);
     g_clear_pointer(&read->reply.data, g_bytes_unref);
@@ -49,6 +50,7 @@ read_new(DroverSession *session, DroverReadFunc done, gpointer user_data)
 {
     Read *read = g_new0(Read, 1);
 
+    drover_session_begin_operation(session);
     read->message.session = session;
     read->message.deliver = deliver_read;
     read->done = done;
@@ -294,6 +296,7 @@ deliver_commit(DroverMessage *message)
         if (transaction->rc == ZOK && operation->kind == SET)
             versions[i] = operation->stat.version;
     }
+    drover_session_end_operation(session);
     if (transaction->rc == ZOK)
         notify_writes(session, transaction, paths, versions);
     if (transaction->done != NULL)
@@ -318,6 +321,7 @@ drover_session_commit(DroverSession *session, DroverTransaction *transaction, Dr
     guint n = transaction->operations->len;
     int rc = ZCONNECTIONLOSS;
 
+    drover_session_begin_operation(session);
     transaction->message.session = session;
     transaction->message.deliver = deliver_commit;
     transaction->done = done;

@@ -13,6 +13,10 @@ struct _DroverMessage {
 
 void drover_session_post(DroverSession *session, DroverMessage *message);
 
+/* Every operation is counted from its call to its answer. */
+void drover_session_begin_operation(DroverSession *session);
+void drover_session_end_operation(DroverSession *session);
+
 /* NULL unless connected: nothing is begun while suspended. */
 zhandle_t *drover_session_handle(DroverSession *session);
 /* The full path, chroot included. */

@@ -13,6 +13,7 @@
 #define LOGGER "zk.ZooKeeper"
 #define RETRY_WARNING_SECONDS 10
 #define REOPEN_SECONDS 2
+#define CLOSE_SECONDS 2
 
 /* One connected zhandle; the library's threads see only this. */
 typedef struct {
@@ -61,7 +62,9 @@ struct _DroverSession {
     guint iterating;
 
     GMutex queue_lock;
+    GCond queue_filled;
     GQueue queue;
+    guint under_way; /* operations without an answer */
     GSource *source;
     DroverSessionCounters counters;
 };
@@ -78,8 +81,10 @@ drover_session_post(DroverSession *session, DroverMessage *message)
     g_mutex_lock(&session->queue_lock);
     wake = g_queue_is_empty(&session->queue);
     g_queue_push_tail_link(&session->queue, &message->link);
-    if (wake)
+    if (wake) {
         g_source_set_ready_time(session->source, 0);
+        g_cond_signal(&session->queue_filled);
+    }
     g_mutex_unlock(&session->queue_lock);
 }
 
@@ -103,6 +108,19 @@ deliver_batch(DroverSession *session)
         message->deliver(message);
     }
     return TRUE;
+}
+
+/* FALSE when nothing came until then. */
+static gboolean
+wait_for_queue(DroverSession *session, gint64 deadline)
+{
+    gboolean filled = TRUE;
+
+    g_mutex_lock(&session->queue_lock);
+    while (filled && g_queue_is_empty(&session->queue))
+        filled = g_cond_wait_until(&session->queue_filled, &session->queue_lock, deadline);
+    g_mutex_unlock(&session->queue_lock);
+    return filled;
 }
 
 static gboolean
@@ -525,6 +543,7 @@ session_free(DroverSession *session)
         close(session->state_lock);
     g_ptr_array_unref(session->subscribers);
     g_mutex_clear(&session->queue_lock);
+    g_cond_clear(&session->queue_filled);
     g_free(session->servers);
     g_free(session->chroot);
     g_free(session->digest);
@@ -553,6 +572,7 @@ drover_session_new(const DroverSessionOptions *options, GError **error)
     session->state_lock = -1;
     session->subscribers = g_ptr_array_new_with_free_func((GDestroyNotify)subscriber_free);
     g_mutex_init(&session->queue_lock);
+    g_cond_init(&session->queue_filled);
     g_queue_init(&session->queue);
     session->source = g_source_new(&queue_source, sizeof(GSource));
     g_source_set_callback(session->source, on_queue_ready, session, NULL);
@@ -570,9 +590,20 @@ drover_session_new(const DroverSessionOptions *options, GError **error)
     return session;
 }
 
+/* Our last writes, and the answers to them, which the library would leak. */
+static void
+finish_operations(DroverSession *session)
+{
+    gint64 deadline = g_get_monotonic_time() + CLOSE_SECONDS * G_TIME_SPAN_SECOND;
+
+    while (session->connected && session->under_way > 0 && wait_for_queue(session, deadline))
+        deliver_batch(session);
+}
+
 void
 drover_session_close(DroverSession *session)
 {
+    finish_operations(session);
     notify_state(session, DROVER_SESSION_LOST);
     forget_handle(session);
     while (deliver_batch(session))
@@ -650,6 +681,18 @@ zhandle_t *
 drover_session_handle(DroverSession *session)
 {
     return session->connected ? session->handle->zh : NULL;
+}
+
+void
+drover_session_begin_operation(DroverSession *session)
+{
+    session->under_way++;
+}
+
+void
+drover_session_end_operation(DroverSession *session)
+{
+    session->under_way--;
 }
 
 const struct ACL_vector *
