@@ -1,6 +1,7 @@
 /*
  * A cache of the children of one znode, kept current by one-shot watches: a read always sets the
- * next watch. Each change is read and decoded once. Our own writes are seen at once, without a read.
+ * next watch. Each change is read and decoded once. Our own writes are seen at once, without a
+ * read.
  *
  *     connected ─► list (watch) ─► get each (watch) ─► complete ─► one get for each change
  *         ▲                                                            │
@@ -30,7 +31,8 @@ typedef struct {
      */
     gpointer (*decode)(const char *name, GBytes *data, gint32 version, gpointer user_data);
     GDestroyNotify free;
-    /* After a change. Either object is NULL when there is or was none. `old` is freed afterwards. */
+    /* After a change. Either object is NULL when there is or was none. `old` is freed afterwards.
+     */
     void (*changed)(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
                     gpointer user_data);
     /* The lock of a child that was asked for is known, or has changed. May be NULL. */

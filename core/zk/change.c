@@ -216,8 +216,7 @@ finish_done(DroverChange *change, const DroverCommitReply *reply)
     g_autoptr(GPtrArray) created = g_ptr_array_new();
 
     for (guint i = 0; i < reply->n_operations; i++) {
-        Step *step = &g_array_index(change->steps, Step,
-                                    g_array_index(change->owners, guint, i));
+        Step *step = &g_array_index(change->steps, Step, g_array_index(change->owners, guint, i));
         if (step->kind == CREATE)
             g_ptr_array_add(created, (gpointer)reply->paths[i]);
         if (step->kind == RELEASE)

@@ -1,12 +1,12 @@
 /*
- * A change is how Drover writes: one transaction that carries, besides the writes, the proof that we
- * may make them. There are two proofs:
+ * A change is how Drover writes: one transaction that carries, besides the writes, the proof that
+ * we may make them. There are two proofs:
  *
- *   hold    we hold the lock: the transaction checks that our contender still exists. A process that
- *           lost its session can therefore never write over its successor.
- *   claim   nobody holds the lock or waits for it: the transaction creates the lock directory, or
- *           removes and re-creates it when it is there, which only an empty one allows. Lock, write
- *           and unlock happen in one step, and no contender is ever left behind.
+ *   hold    we hold the lock: the transaction checks that our contender still exists. A process
+ * that lost its session can therefore never write over its successor. claim   nobody holds the lock
+ * or waits for it: the transaction creates the lock directory, or removes and re-creates it when it
+ * is there, which only an empty one allows. Lock, write and unlock happen in one step, and no
+ * contender is ever left behind.
  *
  * Records are written at the version that the decision was based on, which makes "read again under
  * the lock" part of the same step: a record that somebody changed meanwhile is a CONFLICT.
@@ -31,7 +31,8 @@ typedef struct {
     DroverChangeOutcome outcome;
     const char *blamed; /* the path that stood in the way; NULL when done or unknown */
     int rc;
-    const char *const *created; /* names that the server gave, in order of the creates; NULL-ended */
+    const char *const
+        *created; /* names that the server gave, in order of the creates; NULL-ended */
 } DroverChangeResult;
 
 typedef void (*DroverChangeFunc)(const DroverChangeResult *result, gpointer user_data);

@@ -10,7 +10,8 @@
 
 typedef enum {
     IDLE,
-    ACQUIRING, /* the round of directory, contender and list is under way, or waiting for its turn */
+    ACQUIRING, /* the round of directory, contender and list is under way, or waiting for its turn
+                */
     WAITING,   /* for the contender before ours */
     HELD,
 } LockState;

@@ -62,7 +62,8 @@ void drover_lock_forget(DroverLock *lock);
 
 /* ---- Names in a lock directory ---- */
 
-/* The position of the ten digits (or '-' and ten) of a contender's name, or NULL for other names. */
+/* The position of the ten digits (or '-' and ten) of a contender's name, or NULL for other names.
+ */
 const char *drover_lock_sequence(const char *name);
 /* TRUE for a contender of the holder that has this identity (drover_session_holder). */
 gboolean drover_lock_is_of_holder(const char *name, const char *holder);

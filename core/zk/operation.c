@@ -112,8 +112,8 @@ drover_session_get(DroverSession *session, const char *path, gboolean watch, Dro
 }
 
 void
-drover_session_exists(DroverSession *session, const char *path, gboolean watch,
-                      DroverReadFunc done, gpointer user_data)
+drover_session_exists(DroverSession *session, const char *path, gboolean watch, DroverReadFunc done,
+                      gpointer user_data)
 {
     g_autofree char *full = drover_session_full_path(session, path);
     Read *read = read_new(session, done, user_data);
@@ -330,8 +330,7 @@ drover_session_commit(DroverSession *session, DroverTransaction *transaction, Dr
         transaction->ops = g_new0(zoo_op_t, n);
         transaction->results = g_new0(zoo_op_result_t, n);
         for (guint i = 0; i < n; i++)
-            prepare_operation(session,
-                              &g_array_index(transaction->operations, Operation, i),
+            prepare_operation(session, &g_array_index(transaction->operations, Operation, i),
                               &transaction->ops[i]);
         rc = zoo_amulti(zh, (int)n, transaction->ops, transaction->results, on_commit, transaction);
     }

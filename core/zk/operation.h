@@ -33,9 +33,9 @@ void drover_session_list(DroverSession *session, const char *path, gboolean watc
 typedef struct _DroverTransaction DroverTransaction;
 
 typedef struct {
-    int rc;             /* of the first operation that failed, or ZOK */
-    guint n_operations; /* as many as were added */
-    const int *codes;   /* of each; ZRUNTIMEINCONSISTENCY for those after the failed one */
+    int rc;                   /* of the first operation that failed, or ZOK */
+    guint n_operations;       /* as many as were added */
+    const int *codes;         /* of each; ZRUNTIMEINCONSISTENCY for those after the failed one */
     const char *const *paths; /* of each: what was created, else what was named */
     const gint32 *versions;   /* of each: the record's version after a create or set */
 } DroverCommitReply;

@@ -1,8 +1,8 @@
 /*
- * An ephemeral, sequential znode that says that this process is there: <directory>/<name><sequence>.
- * It is created again whenever it is gone, and its record is kept up to date. One that an earlier
- * process left in the same session, or whose creation's answer was lost, is adopted; a second one is
- * deleted.
+ * An ephemeral, sequential znode that says that this process is there:
+ * <directory>/<name><sequence>. It is created again whenever it is gone, and its record is kept up
+ * to date. One that an earlier process left in the same session, or whose creation's answer was
+ * lost, is adopted; a second one is deleted.
  */
 #pragma once
 

@@ -10,10 +10,10 @@
 #include "zk/session-private.h"
 #include "zk/state-file.h"
 
-#define LOGGER "zk.ZooKeeper"
+#define LOGGER                "zk.ZooKeeper"
 #define RETRY_WARNING_SECONDS 10
-#define REOPEN_SECONDS 2
-#define CLOSE_SECONDS 2
+#define REOPEN_SECONDS        2
+#define CLOSE_SECONDS         2
 
 /* One connected zhandle; the library's threads see only this. */
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
 } Handle;
 
 typedef struct {
-    guint id; /* 0: removed while somebody iterates */
+    guint id;   /* 0: removed while somebody iterates */
     char *root; /* NULL: a listener */
     DroverSessionListener listener;
     DroverSessionObserver observer;
@@ -52,7 +52,7 @@ struct _DroverSession {
     gboolean resumed;
 
     Handle *handle;
-    guint handles; /* how many there were */
+    guint handles;      /* how many there were */
     gboolean connected; /* the library says so; announced once the chroot is there */
     DroverSessionState state;
     guint retry_timer, reopen_timer;
@@ -458,8 +458,8 @@ init_handle(DroverSession *session, Handle *handle)
 #ifdef HAVE_OPENSSL_H
     /* The library's own TLS cannot check the server's name; the relay can. */
     if (session->tls_cert != NULL && session->relay == NULL) {
-        g_autofree char *files = g_strjoin(",", session->tls_ca, session->tls_cert,
-                                           session->tls_key, NULL);
+        g_autofree char *files =
+            g_strjoin(",", session->tls_ca, session->tls_cert, session->tls_key, NULL);
         return zookeeper_init_ssl(session->servers, files, on_watch, session->timeout, resume,
                                   handle, 0);
     }
@@ -506,9 +506,9 @@ static gboolean
 begin_tls(DroverSession *session, const DroverSessionOptions *options, GError **error)
 {
     DroverZkTls tls = {.cert = options->tls_cert,
-                          .key = options->tls_key,
-                          .ca = options->tls_ca,
-                          .any_hostname = options->tls_any_hostname};
+                       .key = options->tls_key,
+                       .ca = options->tls_ca,
+                       .any_hostname = options->tls_any_hostname};
 
     session->relay = drover_zk_relay_new(options->servers, options->n_servers, &tls, error);
     if (session->relay == NULL)
@@ -560,9 +560,8 @@ drover_session_new(const DroverSessionOptions *options, GError **error)
     DroverSession *session = g_new0(DroverSession, 1);
 
     session->servers = plain_servers(options->servers, options->n_servers);
-    session->chroot = g_strdup(options->chroot != NULL && strcmp(options->chroot, "/") != 0
-                                   ? options->chroot
-                                   : "");
+    session->chroot = g_strdup(
+        options->chroot != NULL && strcmp(options->chroot, "/") != 0 ? options->chroot : "");
     session->digest = g_strdup(options->digest);
     session->tls_cert = g_strdup(options->tls_cert);
     session->tls_key = g_strdup(options->tls_key);

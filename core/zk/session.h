@@ -34,11 +34,11 @@ typedef struct {
 typedef struct {
     const DroverSessionServer *servers;
     guint n_servers;
-    const char *chroot;  /* "/a/b" or NULL; created when missing */
-    double timeout;      /* seconds; the server clamps it */
-    const char *digest;  /* "user:password": all znodes readable and writable by it alone; or NULL */
+    const char *chroot; /* "/a/b" or NULL; created when missing */
+    double timeout;     /* seconds; the server clamps it */
+    const char *digest; /* "user:password": all znodes readable and writable by it alone; or NULL */
     const char *tls_cert, *tls_key, *tls_ca; /* PEM files, or all NULL for a plain connection */
-    gboolean tls_any_hostname; /* do not compare the server certificate's name */
+    gboolean tls_any_hostname;               /* do not compare the server certificate's name */
     const char *state_dir; /* where the session's identity outlives the process; or NULL */
 } DroverSessionOptions;
 
@@ -50,7 +50,8 @@ typedef struct {
  */
 DroverSession *drover_session_new(const DroverSessionOptions *options, GError **error);
 
-/* Ends the session at the server: ephemerals and locks are gone. Forgets the state folder's copy. */
+/* Ends the session at the server: ephemerals and locks are gone. Forgets the state folder's copy.
+ */
 void drover_session_close(DroverSession *session);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * The state folder: what one process leaves to its successor on the same host. Holds a lock file, so
- * that there is only ever one holder, and the session's identity, which is a secret (mode 0600).
+ * The state folder: what one process leaves to its successor on the same host. Holds a lock file,
+ * so that there is only ever one holder, and the session's identity, which is a secret (mode 0600).
  */
 #pragma once
 
@@ -15,8 +15,8 @@ typedef struct {
 } DroverSessionIdentity;
 
 /*
- * Creates the folder when missing and takes its lock; the lock ends with the process or the close of
- * the descriptor that is returned. -1 with DROVER_ERROR_BUSY when another process holds it.
+ * Creates the folder when missing and takes its lock; the lock ends with the process or the close
+ * of the descriptor that is returned. -1 with DROVER_ERROR_BUSY when another process holds it.
  */
 int drover_state_lock(const char *directory, GError **error);
 
