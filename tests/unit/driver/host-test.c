@@ -1,0 +1,147 @@
+/* Finding, loading and refusing driver files. */
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "driver/host.h"
+
+static DroverDriverHost *
+new_host(void)
+{
+    const char *const directories[] = {SAMPLE_DIR, NULL};
+
+    return drover_driver_host_new(directories);
+}
+
+static void
+test_loads_once(void)
+{
+    g_autoptr(DroverDriverHost) host = new_host();
+    g_autoptr(GError) error = NULL;
+    const struct drover_driver *driver = drover_driver_host_find(host, "good", &error);
+
+    g_assert_no_error(error);
+    g_assert_cmpstr(driver->name, ==, "good");
+    g_assert_cmpstr(driver->options[0].path, ==, "mode");
+    g_assert_null(driver->options[2].path);
+    g_assert_true(drover_driver_host_find(host, "good", NULL) == driver);
+}
+
+/* A newer driver's tail is ignored, an older one's missing tail reads as NULL. */
+static void
+test_other_minors_load(void)
+{
+    g_autoptr(DroverDriverHost) host = new_host();
+    g_autoptr(GError) error = NULL;
+    const struct drover_driver *newer = drover_driver_host_find(host, "newminor", &error);
+    const struct drover_driver *shorter;
+
+    g_assert_no_error(error);
+    g_assert_nonnull(newer->resource_list);
+    shorter = drover_driver_host_find(host, "shorter", &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(shorter->slot_check);
+    g_assert_null(shorter->resource_list);
+    g_assert_null(shorter->node_deleted);
+}
+
+static void
+test_refused(gconstpointer user_data)
+{
+    const char *const *expected = user_data; /* name, then what the message must contain */
+    g_autoptr(DroverDriverHost) host = new_host();
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = g_strdup_printf("%s.so", expected[0]);
+
+    g_assert_null(drover_driver_host_find(host, expected[0], &error));
+    g_assert_nonnull(error);
+    g_assert_nonnull(strstr(error->message, file));
+    g_assert_nonnull(strstr(error->message, expected[1]));
+    g_assert_null(strchr(error->message, '\n'));
+}
+
+static void
+test_not_installed(void)
+{
+    g_autoptr(DroverDriverHost) host = new_host();
+    g_autoptr(GError) error = NULL;
+
+    g_assert_null(drover_driver_host_find(host, "nope", &error));
+    g_assert_nonnull(strstr(error->message, "nope.so"));
+    g_assert_nonnull(strstr(error->message, SAMPLE_DIR));
+    g_assert_nonnull(strstr(error->message, "good"));
+    g_clear_error(&error);
+    g_assert_null(drover_driver_host_find(host, "../drivers/good", &error));
+    g_assert_nonnull(error);
+}
+
+static void
+test_list(void)
+{
+    g_autoptr(DroverDriverHost) host = new_host();
+    g_autoptr(GPtrArray) files = drover_driver_host_list(host);
+    guint loaded = 0, refused = 0;
+
+    for (guint i = 0; i < files->len; i++) {
+        const DroverDriverFile *file = files->pdata[i];
+
+        g_assert_true((file->driver == NULL) == (file->problem != NULL));
+        g_assert_true(i == 0 ||
+                      strcmp(((DroverDriverFile *)files->pdata[i - 1])->name, file->name) < 0);
+        if (file->driver != NULL)
+            loaded++;
+        else
+            refused++;
+    }
+    g_assert_cmpuint(loaded, ==, 3);
+    g_assert_cmpuint(refused, ==, 11);
+}
+
+/* What is not a shared object at all, and the search order. */
+static void
+test_first_directory_wins(void)
+{
+    g_autofree char *directory = g_dir_make_tmp("drover-test-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(directory, "good.so", NULL);
+    g_autoptr(GError) error = NULL;
+    DroverDriverHost *host;
+
+    g_assert_true(g_file_set_contents(path, "not a driver", -1, NULL));
+    g_setenv("DROVER_DRIVER_PATH", directory, TRUE);
+    host = new_host();
+    g_assert_null(drover_driver_host_find(host, "good", &error));
+    g_assert_nonnull(strstr(error->message, path));
+    drover_driver_host_free(host);
+    g_unsetenv("DROVER_DRIVER_PATH");
+    g_unlink(path);
+    g_rmdir(directory);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const char *const refused[][2] = {
+        {"oldmajor", "ABI 0.0, this host offers 1.0"},
+        {"newmajor", "ABI 2.0, this host offers 1.0"},
+        {"tiny", "8 bytes"},
+        {"huge", "1000000 bytes"},
+        {"oddoptions", "1 bytes each"},
+        {"newcapability", "capabilities"},
+        {"incomplete", "machine_delete"},
+        {"misnamed", "calls itself other"},
+        {"nothing", "returned nothing"},
+        {"noentry", "drover_driver_entry"},
+        {"unbound", "drover_sample_symbol_that_nobody_has"},
+    };
+
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/driver-host/loads-once", test_loads_once);
+    g_test_add_func("/driver-host/other-minors-load", test_other_minors_load);
+    for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
+        g_autofree char *path = g_strdup_printf("/driver-host/refuses-%s", refused[i][0]);
+        g_test_add_data_func(path, refused[i], test_refused);
+    }
+    g_test_add_func("/driver-host/C-41-not-installed", test_not_installed);
+    g_test_add_func("/driver-host/list", test_list);
+    g_test_add_func("/driver-host/first-directory-wins", test_first_directory_wins);
+    return g_test_run();
+}
