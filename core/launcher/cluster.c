@@ -12,6 +12,7 @@ struct _DroverCluster {
     guint session_listener;
     DroverCache *nodes, *requests, *pools;
     gboolean complete;
+    GHashTable *warned;          /* ids of nodes that something is wrong with: said once */
     GPtrArray *sorted_requests;  /* NULL: to be made again */
     GPtrArray *registered_pools; /* NULL: to be made again */
 };
@@ -25,17 +26,31 @@ log_malformed(const char *root, const char *name, const GError *error)
                    error->message);
 }
 
+/* What is wrong with a node that can be read all the same; NULL when nothing is. */
+static const char *
+find_flaw(const DroverNode *node)
+{
+    if (node->state == DROVER_NODE_UNKNOWN)
+        return "Node has a state that this version does not know; it is left alone";
+    if (node->provider == NULL || node->pool == NULL)
+        return "Node has no provider or pool; it is nobody's here";
+    if (node->labels[0] == NULL)
+        return "Node has no label; it serves no request";
+    return NULL;
+}
+
 static gpointer
 decode_node(const char *name, GBytes *data, gint32 version, gpointer user_data)
 {
+    DroverCluster *cluster = user_data;
     g_autoptr(GError) error = NULL;
     DroverNode *node = drover_node_decode(name, data, version, &error);
+    const char *flaw = node != NULL ? find_flaw(node) : NULL;
 
     if (node == NULL)
         log_malformed(DROVER_NODES_PATH, name, error);
-    else if (node->state == DROVER_NODE_UNKNOWN)
-        drover_log(DROVER_LOG_WARNING, &(DroverLogSubject){.node_id = name},
-                   "Node has a state that this version does not know; it is left alone");
+    else if (flaw != NULL && g_hash_table_add(cluster->warned, g_strdup(name)))
+        drover_log(DROVER_LOG_WARNING, &(DroverLogSubject){.node_id = name}, "%s", flaw);
     return node;
 }
 
@@ -83,6 +98,8 @@ on_node(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
 {
     DroverCluster *cluster = user_data;
 
+    if (new_object == NULL)
+        g_hash_table_remove(cluster->warned, name);
     if (cluster->listener.node_changed != NULL)
         cluster->listener.node_changed(name, old, new_object, cluster->user_data);
 }
@@ -165,6 +182,7 @@ drover_cluster_new(DroverSession *session, const DroverClusterListener *listener
 
     cluster->session = session;
     cluster->listener = *listener;
+    cluster->warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     cluster->user_data = user_data;
     cluster->session_listener = drover_session_add_listener(session, on_state, cluster);
     if (drover_session_state(session) == DROVER_SESSION_CONNECTED)
@@ -186,6 +204,7 @@ drover_cluster_free(DroverCluster *cluster)
     drover_cache_free(cluster->pools);
     g_clear_pointer(&cluster->sorted_requests, g_ptr_array_unref);
     g_clear_pointer(&cluster->registered_pools, g_ptr_array_unref);
+    g_hash_table_unref(cluster->warned);
     g_free(cluster);
 }
 
