@@ -60,20 +60,25 @@ typedef struct {
 
 typedef struct {
     char *name;
-    int max_servers; /* DROVER_UNLIMITED when not set; <= 0: the pool is disabled */
-    int priority;    /* the pool's, else the provider's, else 100 */
-    json_t *node_attributes;           /* an object, or NULL */
-    char **labels;                     /* each once, in the order of the file */
+    int max_servers;         /* DROVER_UNLIMITED when not set; <= 0: the pool is disabled */
+    int priority;            /* the pool's, else the provider's, else 100 */
+    json_t *node_attributes; /* an object, or NULL */
+    char **labels; /* that the pool's options refer to, each once, in the order of the file */
     const struct drover_value *values; /* all options of the pool, defaults filled in */
 } DroverPoolConfig;
 
 typedef struct {
     char *name;
     char *driver;
-    int max_concurrency;  /* -1: no limit; 0: handles nothing */
-    GPtrArray *pools;     /* of DroverPoolConfig */
-    struct drover_value *values; /* all options, defaults filled in: two providers are equal when
-                                    their values and driver names are */
+    int max_concurrency; /* -1: no limit; 0: handles nothing */
+    GPtrArray *pools;    /* of DroverPoolConfig */
+    /*
+     * All options, defaults filled in: two providers are equal when their values and driver names
+     * are. What comes from elsewhere is in there too: "diskimage-settings", a map from the names of
+     * the disk images that the provider refers to to their username, python-path and shell-type;
+     * "driver-settings", what stands for the driver under `drivers:`.
+     */
+    struct drover_value *values;
     char *problem; /* why it cannot be started (its driver is not installed), else NULL */
     guint line;
 } DroverProviderConfig;
@@ -101,9 +106,9 @@ typedef struct {
 
 typedef struct {
     /* ZooKeeper */
-    GPtrArray *servers; /* of DroverServerConfig, never empty */
-    char *chroot;       /* begins with '/', or NULL */
-    double zookeeper_timeout; /* seconds */
+    GPtrArray *servers;                /* of DroverServerConfig, never empty */
+    char *chroot;                      /* begins with '/', or NULL */
+    double zookeeper_timeout;          /* seconds */
     char *tls_cert, *tls_key, *tls_ca; /* all or none */
     gboolean tls_verify_hostname;      /* zookeeper-tls: verify-hostname, true by default */
     char *zookeeper_digest;            /* zookeeper-digest: "user:password", secret; or NULL */
@@ -127,6 +132,14 @@ typedef struct {
  * Loads the files. `secure_path` may be NULL. `strict` is config-validate's view, where what loads
  * only for old files' sake is an error. Problems are added to the report. Returns NULL when there
  * was an error; nothing of the files is in force then. The text of secret values is in no message.
+ *
+ * A driver that `find_driver` does not have is an error of the strict view only: otherwise there is
+ * a warning, and the provider stays in the configuration with its `problem` set and only the common
+ * options of it and its pools read. `find_driver` may be NULL for those who have no use for
+ * providers; then only the common options are read, and no problem is made of it.
+ *
+ * A file that does not exist is looked for for one and a half seconds, since editors replace files;
+ * who cannot wait looks first (drover_config_stamp).
  */
 DroverConfig *drover_config_load(const char *path, const char *secure_path, gboolean strict,
                                  DroverConfigFindDriver find_driver, gpointer user_data,
@@ -137,6 +150,13 @@ DroverConfig *drover_config_load(const char *path, const char *secure_path, gboo
  * when there are none or the file cannot be read. Free with g_strfreev.
  */
 char **drover_config_peek_driver_directories(const char *path);
+
+/*
+ * What tells one state of the files from another without reading them: modification times in
+ * nanoseconds, inodes and sizes. Take it before loading. `secure_path` may be NULL; a file that
+ * does not exist has a stamp too. Free with g_free.
+ */
+char *drover_config_stamp(const char *path, const char *secure_path);
 
 DroverConfig *drover_config_ref(DroverConfig *config);
 void drover_config_unref(DroverConfig *config);
@@ -154,5 +174,8 @@ gboolean drover_provider_config_equal(const DroverProviderConfig *a, const Drove
 /* "h1:2281,[::1]:2281" followed by the chroot, as ZooKeeper clients write it. */
 char *drover_config_host_string(const DroverConfig *config);
 
-/* The common options as a table, for the reference documentation. Ends with a NULL path. */
+/*
+ * The common options as a table, for the reference documentation. Paths are from the top of the
+ * file. Ends with a NULL path. Flags beyond those of enum drover_option_flags are the host's own.
+ */
 const struct drover_option *drover_config_common_options(void);
