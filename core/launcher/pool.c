@@ -280,9 +280,9 @@ compare_missing(gconstpointer a, gconstpointer b, gpointer user_data)
     return (left > right) - (left < right);
 }
 
-/* What this pool could serve comes before what it can only refuse. The sort is stable. */
+/* In the order in which they are served. */
 static GPtrArray *
-open_requests(DroverPool *pool, DroverPoolView *view)
+open_requests(DroverPool *pool)
 {
     const GPtrArray *all = drover_cluster_requests(pool->cluster);
     GPtrArray *open = g_ptr_array_new();
@@ -295,7 +295,6 @@ open_requests(DroverPool *pool, DroverPoolView *view)
             !g_hash_table_contains(pool->declining, request->id))
             g_ptr_array_add(open, (gpointer)request);
     }
-    g_ptr_array_sort_with_data(open, compare_missing, view);
     return open;
 }
 
@@ -308,8 +307,12 @@ drover_pool_pass(DroverPool *pool)
     if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL ||
         drover_manager_config(pool->manager)->max_concurrency == 0)
         return;
+    open = open_requests(pool);
+    if (open->len == 0)
+        return;
     view_pool(pool, &view);
-    open = open_requests(pool, &view);
+    /* What this pool could serve comes before what it can only refuse. The sort is stable. */
+    g_ptr_array_sort_with_data(open, compare_missing, &view);
     for (guint i = 0; i < open->len; i++)
         decide(pool, &view, g_ptr_array_index(open, i));
     g_hash_table_unref(view.stock);

@@ -34,6 +34,7 @@ struct _DroverRegistrar {
     GHashTable *changing; /* ids of nodes with a change under way */
     DroverLock *lock;
     gboolean lock_wanted, settled, retired;
+    gboolean dirty; /* something happened since the last step */
     guint timer;
 };
 
@@ -108,6 +109,13 @@ machine_text(const DroverRegistrar *registrar, const Machine *machine)
 /* ---- The lock ---- */
 
 static void
+step_again(DroverRegistrar *registrar)
+{
+    registrar->dirty = TRUE;
+    drover_registrar_step(registrar);
+}
+
+static void
 on_lock(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
 {
     DroverRegistrar *registrar = user_data;
@@ -117,7 +125,7 @@ on_lock(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
     if (outcome == DROVER_LOCK_HELD)
         drover_log_for(DROVER_LOG_DEBUG, LOGGER, "Registering the machines of provider %s",
                        registrar->provider);
-    drover_registrar_step(registrar);
+    step_again(registrar);
 }
 
 /* FALSE as long as another process, or our predecessor, looks after this provider. */
@@ -148,7 +156,7 @@ note_outcome(DroverRegistrar *registrar, const DroverChangeResult *result)
         registrar->lock_wanted = FALSE;
     }
     if (!registrar->retired)
-        drover_registrar_step(registrar);
+        step_again(registrar);
 }
 
 static void
@@ -360,7 +368,7 @@ on_reached(const DroverTaskResult *result, gpointer user_data)
         machine->unreachable = machine->first;
     }
     machine->first = FALSE;
-    drover_registrar_step(registrar);
+    step_again(registrar);
 }
 
 static void
@@ -454,9 +462,10 @@ drover_registrar_step(DroverRegistrar *registrar)
     g_autoptr(GPtrArray) nodes = NULL;
     g_autoptr(DroverSlotTable) table = NULL;
 
-    if (registrar->retired || !drover_cluster_is_complete(registrar->cluster) ||
-        !may_write(registrar))
+    if (registrar->retired || !registrar->dirty ||
+        !drover_cluster_is_complete(registrar->cluster) || !may_write(registrar))
         return;
+    registrar->dirty = FALSE;
     nodes = own_nodes(registrar);
     table = drover_slot_table_new(registrar->slot_machines, registrar->n_machines, nodes);
     deregister_all(registrar, table->unknown);
@@ -470,6 +479,7 @@ drover_registrar_node_deleted(DroverRegistrar *registrar, const DroverNode *node
     for (guint i = 0; i < registrar->n_machines; i++)
         if (drover_machine_identity_is_of(&registrar->slot_machines[i].identity, node))
             registrar->machines[i].due = TRUE;
+    registrar->dirty = TRUE;
 }
 
 static gboolean
@@ -479,7 +489,7 @@ on_sync_time(gpointer user_data)
 
     for (guint i = 0; i < registrar->n_machines; i++)
         registrar->machines[i].due = TRUE;
-    drover_registrar_step(registrar);
+    step_again(registrar);
     return G_SOURCE_CONTINUE;
 }
 
@@ -532,6 +542,7 @@ drover_registrar_new(DroverCluster *cluster, DroverRunner *runner,
     registrar->runner = runner;
     registrar->provider = g_strdup(config->name);
     registrar->launcher = g_strconcat(config->driver, " driver", NULL);
+    registrar->dirty = TRUE;
     registrar->n_machines = machines->len;
     registrar->machines = g_new0(Machine, machines->len);
     registrar->slot_machines = g_new0(DroverSlotMachine, machines->len);
