@@ -462,7 +462,8 @@ drover_registrar_step(DroverRegistrar *registrar)
     g_autoptr(GPtrArray) nodes = NULL;
     g_autoptr(DroverSlotTable) table = NULL;
 
-    if (registrar->retired || !registrar->dirty ||
+    /* A lock that was lost with the session is wanted again at once. */
+    if (registrar->retired || (!registrar->dirty && drover_lock_is_held(registrar->lock)) ||
         !drover_cluster_is_complete(registrar->cluster) || !may_write(registrar))
         return;
     registrar->dirty = FALSE;
