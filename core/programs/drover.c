@@ -1,0 +1,77 @@
+/* drover: global options, then a command. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+
+#define DEFAULT_CONFIG "/etc/nodepool/nodepool.yaml"
+
+static void
+print_version(const char *program)
+{
+    if (g_str_has_prefix(program, "nodepool"))
+        printf("Nodepool version: 11.0.0+drover%s\n", DROVER_VERSION);
+    else
+        printf("drover %s\n", DROVER_VERSION);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_autofree char *config = NULL, *secure = NULL, *log_config = NULL;
+    g_autofree char *program = g_path_get_basename(argv[0]);
+    gboolean debug = FALSE, version = FALSE, help = FALSE, json = FALSE;
+    gint connect_timeout = 0;
+    const GOptionEntry entries[] = {
+        {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL},
+        {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config, "Configuration (" DEFAULT_CONFIG ")",
+         "FILE"},
+        {"secure", 's', 0, G_OPTION_ARG_FILENAME, &secure, "Secure configuration", "FILE"},
+        {"log-config", 'l', 0, G_OPTION_ARG_FILENAME, &log_config,
+         "Logging configuration (accepted for Nodepool's sake)", "FILE"},
+        {"debug", 0, 0, G_OPTION_ARG_NONE, &debug, "Debug messages on standard error", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print JSON", NULL},
+        {"connect-timeout", 0, 0, G_OPTION_ARG_INT, &connect_timeout,
+         "Give up when ZooKeeper does not answer (waits for ever)", "SECONDS"},
+        {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL},
+        G_OPTION_ENTRY_NULL,
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("COMMAND ...");
+    g_autofree char *commands = drover_cli_describe_commands();
+    g_autoptr(GError) error = NULL;
+    DroverCli cli = {.program = program};
+    int status;
+
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C");
+    g_set_prgname(program);
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_set_strict_posix(context, TRUE);
+    g_option_context_set_description(context, commands);
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (!g_option_context_parse(context, &argc, &argv, &error)) {
+        fprintf(stderr, "usage: %s [options] COMMAND ...\n%s: error: %s\n", program, program,
+                error->message);
+        return 2;
+    }
+    if (version) {
+        print_version(program);
+        return 0;
+    }
+    if (help || argc < 2) {
+        g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);
+
+        fputs(text, stdout);
+        return help ? 0 : 1;
+    }
+    drover_log_set_level(debug ? DROVER_LOG_DEBUG : DROVER_LOG_WARNING);
+    cli.config_path = config != NULL ? config : DEFAULT_CONFIG;
+    cli.secure_path = secure;
+    cli.json = json;
+    cli.connect_timeout = (guint)MAX(connect_timeout, 0);
+    status = drover_cli_run(&cli, argc - 1, argv + 1);
+    drover_cli_clear(&cli);
+    return status;
+}
