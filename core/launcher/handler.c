@@ -71,6 +71,17 @@ finish(DroverHandler *handler, DroverHandlerOutcome outcome)
     handler_unref(handler);
 }
 
+/*
+ * Not offered to anybody until its lock is seen free; asked for last, so that the answer comes after
+ * that of a change under way.
+ */
+static void
+set_aside(DroverHandler *handler, const DroverNode *node)
+{
+    drover_stock_set_usable(handler->stock, node->id, FALSE);
+    drover_cache_lock(drover_cluster_nodes(handler->cluster), node->id);
+}
+
 /* ---- The one change ---- */
 
 static Pick *
@@ -100,13 +111,10 @@ on_fulfilled(const DroverChangeResult *result, gpointer user_data)
         drover_log(DROVER_LOG_DEBUG, &subject, "Not fulfilled: %s is %s",
                    result->blamed != NULL ? result->blamed : "the outcome",
                    drover_change_outcome_name(result->outcome));
-        if (result->outcome == DROVER_CHANGE_BUSY && blamed != NULL && handler->manager != NULL) {
-            /* Not offered again until its lock is seen free. */
-            drover_stock_set_usable(handler->stock, blamed->node->id, FALSE);
-            drover_cache_lock(drover_cluster_nodes(handler->cluster), blamed->node->id);
-        } else if (result->outcome == DROVER_CHANGE_BUSY) {
+        if (result->outcome == DROVER_CHANGE_BUSY && blamed != NULL && handler->manager != NULL)
+            set_aside(handler, blamed->node);
+        else if (result->outcome == DROVER_CHANGE_BUSY)
             outcome = DROVER_HANDLER_LOCKED;
-        }
     }
     if (handler->manager != NULL)
         finish(handler, outcome);
@@ -198,9 +206,9 @@ on_checked(const DroverTaskResult *result, gpointer user_data)
         subject.node_id = pick->node->id;
         drover_log(DROVER_LOG_WARNING, &subject, "Node %s of provider %s is not used: %s",
                    pick->node->hostname, pick->node->provider, result->message);
-        drover_stock_set_usable(handler->stock, pick->node->id, FALSE);
         drover_stock_release(handler->stock, pick->node->id);
         drover_manager_deregister(handler->manager, pick->node);
+        set_aside(handler, pick->node);
         g_clear_pointer(&pick->node, drover_node_unref);
     }
     if (handler->manager != NULL)

@@ -420,8 +420,10 @@ drover_pool_configure(DroverPool *pool, DroverManager *manager, const DroverPool
     g_autoptr(GBytes) record = NULL;
 
     /* Nothing of them is written yet; the new provider object decides anew. */
-    if (manager != pool->manager)
+    if (manager != pool->manager) {
         abandon_all(pool);
+        drover_stock_set_all_usable(pool->stock);
+    }
     pool->manager = manager;
     pool->config = config;
     record = component_record(pool);

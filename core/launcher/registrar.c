@@ -241,7 +241,8 @@ change_of_node(DroverRegistrar *registrar, const DroverNode *node)
     DroverChange *change = drover_change_new(drover_cluster_session(registrar->cluster));
 
     g_hash_table_add(registrar->changing, g_strdup(node->id));
-    drover_change_hold(change, registrar->lock);
+    if (drover_lock_is_held(registrar->lock))
+        drover_change_hold(change, registrar->lock);
     return change;
 }
 
@@ -258,7 +259,7 @@ drover_registrar_deregister(DroverRegistrar *registrar, const DroverNode *node)
     DroverCache *nodes = drover_cluster_nodes(registrar->cluster);
     DroverChange *change;
 
-    if (!may_touch(registrar, node) || !drover_lock_is_held(registrar->lock))
+    if (!may_touch(registrar, node))
         return;
     change = change_of_node(registrar, node);
     drover_change_delete_claimed(change, path, drover_cache_lock_directory_exists(nodes, node->id),

@@ -29,7 +29,10 @@ DroverRegistrar *drover_registrar_new(DroverCluster *cluster, DroverRunner *runn
 void drover_registrar_step(DroverRegistrar *registrar);
 /* A node of the provider is gone: fill its slot at once. */
 void drover_registrar_node_deleted(DroverRegistrar *registrar, const DroverNode *node);
-/* Takes a free node away whose machine does not answer. */
+/*
+ * Takes a free node away whose machine does not answer. Needs no lock but the node's: whoever
+ * registers the provider's machines finds the slot empty, and fills it when the machine is back.
+ */
 void drover_registrar_deregister(DroverRegistrar *registrar, const DroverNode *node);
 /* The section of the machine that a node stands for; NULL when it is not configured. */
 const struct drover_value *drover_registrar_machine(const DroverRegistrar *registrar,

@@ -124,3 +124,14 @@ drover_stock_set_usable(DroverStock *stock, const char *id, gboolean usable)
     if (item != NULL)
         item->unusable = !usable;
 }
+
+void
+drover_stock_set_all_usable(DroverStock *stock)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, stock->items);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        ((Item *)value)->unusable = FALSE;
+}

@@ -24,3 +24,5 @@ void drover_stock_release(DroverStock *stock, const char *id);
 
 /* A node that somebody else has locked, or whose machine is dead, is not offered. */
 void drover_stock_set_usable(DroverStock *stock, const char *id, gboolean usable);
+/* Nothing that was found about any machine counts any more. */
+void drover_stock_set_all_usable(DroverStock *stock);

@@ -126,6 +126,9 @@ test_unusable_nodes_are_not_offered(Scene *scene, gconstpointer data)
     check_count(scene->stock, "a", 0);
     check_reserve(scene->stock, "a", NULL);
     drover_stock_set_usable(scene->stock, "1", TRUE);
+    check_count(scene->stock, "a", 1);
+    drover_stock_set_usable(scene->stock, "1", FALSE);
+    drover_stock_set_all_usable(scene->stock);
     check_reserve(scene->stock, "a", "1");
 }
 
