@@ -142,6 +142,16 @@ a_label_is_out_of_stock(const Case *the_case, char **reason)
     return FALSE;
 }
 
+/* Nobody but those who keep standby nodes asks for it. A fixed stock never has one. */
+static gboolean
+a_new_node_is_wanted(const Case *the_case, char **reason)
+{
+    if (the_case->request->reuse || the_case->pool->stock == NULL)
+        return FALSE;
+    *reason = g_strdup("it wants new nodes; this pool has only those that are there");
+    return TRUE;
+}
+
 static gboolean
 pool_is_paused(const Case *the_case, char **reason)
 {
@@ -176,6 +186,7 @@ static const struct {
     {pool_is_disabled, DROVER_VERDICT_DECLINE},
     {labels_are_missing, DROVER_VERDICT_DECLINE},
     {a_label_is_out_of_stock, DROVER_VERDICT_DEFER},
+    {a_new_node_is_wanted, DROVER_VERDICT_DECLINE},
     {pool_is_paused, DROVER_VERDICT_DEFER},
     {provider_is_busy, DROVER_VERDICT_DEFER},
 };

@@ -252,6 +252,18 @@ test_defers_out_of_stock(Scene *scene, gconstpointer data)
 }
 
 static void
+test_fixed_stock_has_no_new_nodes(Scene *scene, gconstpointer data)
+{
+    const char *standby = "{'state':'requested','node_types':['a'],'reuse':false}";
+
+    check(scene, standby, DROVER_VERDICT_ACCEPT, NULL);
+    put_in_stock(scene, "a", 0);
+    check(scene, standby, DROVER_VERDICT_DEFER, "0 node(s)");
+    put_in_stock(scene, "a", 1);
+    check(scene, standby, DROVER_VERDICT_DECLINE, "new nodes");
+}
+
+static void
 test_defers_while_paused_or_busy(Scene *scene, gconstpointer data)
 {
     const char *request = "{'state':'requested','node_types':['a']}";
@@ -307,5 +319,7 @@ main(int argc, char **argv)
         test_leaves_it_to_a_pool_with_the_label);
     ADD("/launcher/decision/L-60-missing-labels-are-counted", test_missing_labels_are_counted);
     ADD("/launcher/decision/ST-28-defers-out-of-stock", test_defers_out_of_stock);
+    ADD("/launcher/decision/ST-41-fixed-stock-has-no-new-nodes",
+        test_fixed_stock_has_no_new_nodes);
     return g_test_run();
 }
