@@ -160,7 +160,7 @@ compose_scalar(Composer *self, const yaml_event_t *event)
     node->boolean = scalar.boolean;
     node->integer = scalar.integer;
     node->number = scalar.number;
-    if (tag != NULL && !apply_tag(node, tag)) {
+    if (tag != NULL && !g_str_equal(tag, "!") && !apply_tag(node, tag)) {
         report(self, DROVER_CONFIG_ERROR, &event->start_mark,
                "this tag is not known here, or the text is not of that kind");
         node->type = DROVER_YAML_INVALID;
@@ -172,7 +172,7 @@ compose_scalar(Composer *self, const yaml_event_t *event)
 static void
 refuse_signs(Composer *self, const DroverYaml *node, const yaml_event_t *event)
 {
-    if (node->type == DROVER_YAML_INVALID && event->data.scalar.plain_implicit)
+    if (node->type == DROVER_YAML_INVALID && event->data.scalar.tag == NULL)
         report(self, DROVER_CONFIG_ERROR, &event->start_mark,
                "this sign is no value; write it in quotes when it is a string");
 }

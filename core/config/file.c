@@ -76,9 +76,9 @@ report_bytes(const DroverConfigSource *source, const char *text, const char *end
             line++;
             start = at + 1;
         }
-    drover_config_report_add(
-        source, DROVER_CONFIG_ERROR, line, (guint)g_utf8_pointer_to_offset(start, end) + 1, NULL,
-        "YAML parsing failed: the byte 0x%02x is not UTF-8 text", (guchar)*end);
+    drover_config_report_add(source, DROVER_CONFIG_ERROR, line,
+                             (guint)g_utf8_pointer_to_offset(start, end) + 1, NULL,
+                             "YAML parsing failed: this byte is not UTF-8 text");
 }
 
 DroverSubstitution *

@@ -37,33 +37,55 @@ free_driver(gpointer data)
     g_free(driver);
 }
 
-/* The common options; everything else is taken as it is. */
-static void
-open_schema(DroverSchema *schema)
+static DroverSchema *
+common_schema(void)
 {
+    DroverSchema *schema = drover_schema_new();
+
+    drover_schema_add(schema, drover_config_common_options(), sizeof(struct drover_option),
+                      DROVER_PROVIDER_PREFIX, NULL);
+    return schema;
+}
+
+/* For a driver that cannot be asked: beside the common options everything is taken as it is. */
+static DroverSchema *
+open_schema(void)
+{
+    DroverSchema *schema = common_schema();
+
     schema->open = TRUE;
     ((DroverSchema *)drover_schema_member(schema, "pools"))->open = TRUE;
+    return schema;
+}
+
+/* The common options and the driver's; NULL with an error when its table is of no use. */
+static DroverSchema *
+driver_schema(Loader *loader, const char *name, GError **error)
+{
+    const struct drover_driver *table = loader->find_driver(name, loader->find_data, error);
+    g_autoptr(DroverSchema) schema = NULL;
+
+    if (table == NULL)
+        return NULL;
+    schema = common_schema();
+    if (drover_schema_add(schema, table->options, table->option_size, "", error))
+        return g_steal_pointer(&schema);
+    g_prefix_error(error, "the driver %s is broken: ", name);
+    return NULL;
 }
 
 static Driver *
 driver_new(Loader *loader, const char *name)
 {
     Driver *driver = g_new0(Driver, 1);
-    const struct drover_driver *table = NULL;
     g_autoptr(GError) error = NULL;
 
-    driver->schema = drover_schema_new();
-    drover_schema_add(driver->schema, drover_config_common_options(), sizeof(struct drover_option),
-                      DROVER_PROVIDER_PREFIX, NULL);
     if (loader->find_driver != NULL && name != NULL)
-        table = loader->find_driver(name, loader->find_data, &error);
-    if (table == NULL && error != NULL)
+        driver->schema = driver_schema(loader, name, &error);
+    if (error != NULL)
         driver->problem = g_strdup(error->message);
-    else if (table != NULL &&
-             !drover_schema_add(driver->schema, table->options, table->option_size, "", &error))
-        driver->problem = g_strdup_printf("the driver %s is broken: %s", name, error->message);
-    if (table == NULL)
-        open_schema(driver->schema);
+    if (driver->schema == NULL)
+        driver->schema = open_schema();
     return driver;
 }
 

@@ -24,15 +24,16 @@ is_filled(const struct drover_value *section)
     return FALSE;
 }
 
-/* The secure file's section, unless it is empty. */
+/* The secure file's section, unless it is empty and the main file has one. */
 static Section
 choose_section(const char *key, Section main_file, Section secure_file)
 {
     const struct drover_value *secure = drover_value_get(secure_file.value, key);
+    const struct drover_value *other = drover_value_get(main_file.value, key);
 
-    if (is_filled(secure))
+    if (is_filled(secure) || other == NULL)
         return (Section){secure, secure_file.source};
-    return (Section){drover_value_get(main_file.value, key), main_file.source};
+    return (Section){other, main_file.source};
 }
 
 static void G_GNUC_PRINTF(4, 5) complain(const Section *section, const struct drover_value *place,
@@ -158,7 +159,7 @@ take_tls(DroverConfig *config, const Section *tls)
     g_autofree char *missing = missing_files(tls->value);
 
     config->tls_verify_hostname = drover_value_get_boolean(tls->value, "verify-hostname", TRUE);
-    if (!is_filled(tls->value))
+    if (tls->value == NULL)
         return;
     if (missing != NULL) {
         complain(tls, tls->value, "zookeeper-tls", "%s missing; cert, key and ca are all needed",
