@@ -9,27 +9,15 @@
 
 #define SUFFIX ".so"
 
-typedef const struct drover_driver *(*EntryFunc)(void);
-
-typedef struct {
-    lt_dlhandle handle;
-    DroverDriverTable *table;
-} Loaded;
-
 struct _DroverDriverHost {
     char **directories;
-    GHashTable *loaded; /* path -> Loaded */
 };
 
-static void
-loaded_free(gpointer data)
-{
-    Loaded *loaded = data;
-
-    drover_driver_table_free(loaded->table);
-    lt_dlclose(loaded->handle);
-    g_free(loaded);
-}
+/*
+ * Drivers in use, path -> DroverDriverTable. What was loaded stays until the process ends: a thread
+ * may still be in the driver's code when nobody needs it any more.
+ */
+static GHashTable *residents;
 
 DroverDriverHost *
 drover_driver_host_new(const char *const *directories)
@@ -47,85 +35,95 @@ drover_driver_host_new(const char *const *directories)
     g_ptr_array_add(all, g_strdup(DROVER_DRIVER_DIR));
     g_ptr_array_add(all, NULL);
     host->directories = (char **)g_ptr_array_free(g_steal_pointer(&all), FALSE);
-    host->loaded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, loaded_free);
-    lt_dlinit();
+    if (residents == NULL) {
+        residents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        lt_dlinit();
+    }
     return host;
 }
 
 void
 drover_driver_host_free(DroverDriverHost *host)
 {
-    g_hash_table_unref(host->loaded);
     g_strfreev(host->directories);
     g_free(host);
-    lt_dlexit();
 }
 
 /* ---- Loading one file ---- */
 
-/*
- * libltdl binds lazily, so that a missing symbol would show only when it is called, perhaps weeks
- * later. The file is opened once with everything bound before libltdl gets it.
- */
-static gboolean
-binds_completely(const char *path, GError **error)
+static void
+refuse(GError **error, const char *path, const char *reason)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-    if (handle == NULL) {
-        g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED, "driver %s is refused: %s", path,
-                    dlerror());
-        return FALSE;
-    }
-    dlclose(handle);
-    return TRUE;
+    g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED,
+                "driver %s is refused: %s; this host offers ABI %d.%d", path, reason,
+                DROVER_ABI_MAJOR, DROVER_ABI_MINOR);
 }
 
+/*
+ * libltdl binds lazily, so that a missing symbol would show only when it is called, perhaps weeks
+ * later. The file is therefore opened with everything bound before libltdl gets it.
+ */
 static lt_dlhandle
-open_locally(const char *path)
+open_bound(const char *path, GError **error)
 {
-    lt_dladvise advise;
+    void *bound = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     lt_dlhandle handle = NULL;
+    lt_dladvise advise;
 
-    if (lt_dladvise_init(&advise) != 0)
+    if (bound == NULL) {
+        refuse(error, path, dlerror());
         return NULL;
-    if (lt_dladvise_local(&advise) == 0)
-        handle = lt_dlopenadvise(path, advise);
-    lt_dladvise_destroy(&advise);
+    }
+    if (lt_dladvise_init(&advise) == 0) {
+        if (lt_dladvise_local(&advise) == 0)
+            handle = lt_dlopenadvise(path, advise);
+        lt_dladvise_destroy(&advise);
+    }
+    if (handle == NULL)
+        refuse(error, path, lt_dlerror());
+    dlclose(bound);
     return handle;
 }
 
+/* What the driver says of itself. */
 static const struct drover_driver *
-load(DroverDriverHost *host, const char *path, const char *name, GError **error)
+ask(lt_dlhandle handle, const char *path, GError **error)
 {
-    Loaded *loaded = g_hash_table_lookup(host->loaded, path);
-    DroverDriverTable *table = NULL;
-    lt_dlhandle handle;
-    EntryFunc entry;
-    void *symbol;
+    const struct drover_driver *(*entry)(void);
+    const struct drover_driver *theirs;
+    void *symbol = lt_dlsym(handle, "drover_driver_entry");
 
-    if (loaded != NULL)
-        return &loaded->table->driver;
-    if (!binds_completely(path, error))
-        return NULL;
-    handle = open_locally(path);
-    symbol = handle != NULL ? lt_dlsym(handle, "drover_driver_entry") : NULL;
     if (symbol == NULL) {
-        g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED, "driver %s is refused: %s", path,
-                    handle != NULL ? "it has no drover_driver_entry()" : lt_dlerror());
-    } else {
-        memcpy(&entry, &symbol, sizeof(entry));
-        table = drover_driver_table_new(entry(), path, name, error);
-    }
-    if (table == NULL) {
-        if (handle != NULL)
-            lt_dlclose(handle);
+        refuse(error, path, "it has no drover_driver_entry()");
         return NULL;
     }
-    loaded = g_new0(Loaded, 1);
-    loaded->handle = handle;
-    loaded->table = table;
-    g_hash_table_insert(host->loaded, g_strdup(path), loaded);
+    memcpy(&entry, &symbol, sizeof(entry));
+    theirs = entry();
+    if (theirs == NULL)
+        refuse(error, path, "drover_driver_entry() returned nothing");
+    return theirs;
+}
+
+static const struct drover_driver *
+load(const char *path, const char *name, GError **error)
+{
+    DroverDriverTable *table = g_hash_table_lookup(residents, path);
+    const struct drover_driver *theirs;
+    lt_dlhandle handle;
+
+    if (table != NULL)
+        return &table->driver;
+    handle = open_bound(path, error);
+    if (handle == NULL)
+        return NULL;
+    theirs = ask(handle, path, error);
+    table = theirs != NULL ? drover_driver_table_new(theirs, path, name, error) : NULL;
+    if (table == NULL) {
+        lt_dlclose(handle);
+        return NULL;
+    }
+    lt_dlmakeresident(handle);
+    g_hash_table_insert(residents, g_strdup(path), table);
     return &table->driver;
 }
 
@@ -199,7 +197,7 @@ drover_driver_host_list(DroverDriverHost *host)
         DroverDriverFile *file = files->pdata[i];
         g_autoptr(GError) error = NULL;
 
-        file->driver = load(host, file->path, file->name, &error);
+        file->driver = load(file->path, file->name, &error);
         file->problem = error != NULL ? g_strdup(error->message) : NULL;
     }
     return files;
@@ -231,7 +229,7 @@ drover_driver_host_find(DroverDriverHost *host, const char *name, GError **error
         g_autofree char *path = g_build_filename(*directory, file, NULL);
 
         if (g_file_test(path, G_FILE_TEST_EXISTS))
-            return load(host, path, name, error);
+            return load(path, name, error);
     }
     set_not_installed(host, name, error);
     return NULL;

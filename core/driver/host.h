@@ -4,6 +4,9 @@
  * A driver NAME is the file NAME.so in one of the directories, first match. Only what is asked for
  * is loaded, RTLD_NOW and RTLD_LOCAL. The driver's table is copied into one of the host's own size,
  * so a shorter table's missing tail reads as NULL and a longer table's tail is ignored.
+ *
+ * What was loaded stays until the process ends, also when the host is freed: a provider's thread
+ * that has not come back yet may still be in the driver's code.
  */
 #pragma once
 
@@ -29,7 +32,7 @@ void drover_driver_host_free(DroverDriverHost *host);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverDriverHost, drover_driver_host_free)
 
 /*
- * The table of a driver, loaded when it is asked for the first time; owned by the host. NULL with
+ * The table of a driver, loaded when it is asked for the first time; never freed. NULL with
  * an error of one line that names the file, what it was built for and what this host offers; or the
  * files looked for and the drivers installed.
  */

@@ -3,14 +3,24 @@
 
 #include <drover/host.h>
 
+#include "driver/mailbox.h"
 #include "driver/runner.h"
 
-/* Calls into the driver are marked, so that one that never comes back is seen. */
+/* Any thread. A task keeps its runner. */
+DroverRunner *drover_runner_ref(DroverRunner *runner);
+void drover_runner_unref(DroverRunner *runner);
+
+/*
+ * Around each call into the driver, on the provider's thread: one that never comes back is seen,
+ * and one that comes back late is logged under the name of its function. May be nested, by a driver
+ * that runs the thread's main context itself.
+ */
 void drover_runner_enter(DroverRunner *runner);
-void drover_runner_leave(DroverRunner *runner);
+void drover_runner_leave(DroverRunner *runner, const char *function);
 
 const struct drover_driver *drover_runner_driver(const DroverRunner *runner);
-/* The driver's own object; NULL unless the provider is open. Provider's thread. */
+/* Whether tasks can run now, and the driver's own object, which may be NULL. Provider's thread. */
+gboolean drover_runner_is_open(const DroverRunner *runner);
 void *drover_runner_self(const DroverRunner *runner);
 GMainContext *drover_runner_context(const DroverRunner *runner);
 /* A task has ended. Provider's thread. */
@@ -18,9 +28,12 @@ void drover_runner_task_ended(DroverRunner *runner, DroverTask *task);
 /* Its answer was delivered. Core loop. */
 void drover_runner_task_delivered(DroverRunner *runner, DroverTask *task);
 
-/* Runs `func` once on the loop of a context (NULL: the core loop's), in the order of the calls. */
-void drover_runner_post(GMainContext *context, GSourceFunc func, gpointer data,
-                        GDestroyNotify destroy);
+/* Messages to the provider's thread and to the core loop. Any thread; `destroy` may be NULL. */
+void drover_runner_tell_thread(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+                               GDestroyNotify destroy);
+void drover_runner_tell_core(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+                             GDestroyNotify destroy);
+/* Any thread. */
 void drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const char *node_id,
                        const char *text);
 
@@ -34,3 +47,5 @@ void drover_task_unref(gpointer task);
 /* Provider's thread. */
 void drover_task_begin(DroverTask *task);
 void drover_task_cancel_here(DroverTask *task);
+/* It never begins: the provider is closing. Core loop; the answer follows. */
+void drover_task_refuse(DroverTask *task);

@@ -3,23 +3,27 @@
 #include "base/error.h"
 #include "base/log.h"
 
+/* A driver that does not say that it blocks is expected back sooner. */
+#define SLOW_MILLISECONDS 1000
+
 /*
  * The thread owns itself: it ends when its loop does, and the last it does is to tell the core
- * loop, which then frees the runner. Both sides see the fields of their own part only, save
- * `entered`.
+ * loop, which then drops the runner. Each side sees the fields of its own part only; the first
+ * ones never change.
  */
 struct _DroverRunner {
+    gatomicrefcount references; /* the core loop's, and one for each task and piece of news */
     char *name;
     char *logger;
     const struct drover_driver *driver;
     struct drover_value *config;
     GMainContext *context;
     GMainLoop *loop;
-    GThread *thread;
-    gint64 entered; /* atomic: when the driver was called, in microseconds; 0: it is not */
-    GMutex entered_lock;
+    DroverMailbox *inbox, *outbox; /* of the provider's thread, of the core loop */
+    _Atomic gint64 entered;        /* when the driver was called, in microseconds; 0: it was not */
 
     /* The core loop's part. */
+    GThread *thread;
     GHashTable *tasks; /* submitted and not delivered */
     DroverRunnerOpenFunc opened;
     gpointer opened_data;
@@ -27,45 +31,71 @@ struct _DroverRunner {
     gpointer closed_data;
     gboolean closing;
 
-    /* The provider thread's part. */
+    /* The provider thread's part; machines and problem are the core loop's once opened. */
     struct drover_provider *provider;
     void *self;
     gboolean open;
     GHashTable *running; /* tasks begun and not ended */
-    GPtrArray *machines; /* handed to the core loop once opened */
+    GPtrArray *machines;
     GError *problem;
+    guint depth; /* of calls into the driver */
     gboolean ending;
 };
 
-/* ---- Small things ---- */
+/* ---- Messages between the loops ---- */
+
+void
+drover_runner_tell_thread(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+                          GDestroyNotify destroy)
+{
+    drover_mailbox_post(runner->inbox, func, data, destroy);
+}
+
+void
+drover_runner_tell_core(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+                        GDestroyNotify destroy)
+{
+    drover_mailbox_post(runner->outbox, func, data, destroy);
+}
+
+/* ---- Calls into the driver ---- */
+
+static void on_close(gpointer data);
 
 void
 drover_runner_enter(DroverRunner *runner)
 {
-    g_mutex_lock(&runner->entered_lock);
-    runner->entered = g_get_monotonic_time();
-    g_mutex_unlock(&runner->entered_lock);
+    if (runner->depth++ == 0)
+        runner->entered = g_get_monotonic_time();
 }
 
 void
-drover_runner_leave(DroverRunner *runner)
+drover_runner_leave(DroverRunner *runner, const char *function)
 {
-    g_mutex_lock(&runner->entered_lock);
+    gint64 took = (g_get_monotonic_time() - runner->entered) / 1000;
+    g_autofree char *text = NULL;
+
+    if (--runner->depth > 0)
+        return;
     runner->entered = 0;
-    g_mutex_unlock(&runner->entered_lock);
+    if (took >= SLOW_MILLISECONDS && !drover_runner_can(runner, DROVER_MAY_BLOCK)) {
+        text = g_strdup_printf("%s() took %" G_GINT64_FORMAT " ms", function, took);
+        drover_runner_log(runner, DROVER_INFO, NULL, text);
+    }
+    /* Asked for while the driver was running the thread's main context. */
+    if (runner->ending)
+        drover_runner_tell_thread(runner, on_close, runner, NULL);
 }
 
 gint64
 drover_runner_blocked_for(const DroverRunner *runner)
 {
-    DroverRunner *mutable_runner = (DroverRunner *)runner;
-    gint64 entered;
+    gint64 entered = runner->entered;
 
-    g_mutex_lock(&mutable_runner->entered_lock);
-    entered = runner->entered;
-    g_mutex_unlock(&mutable_runner->entered_lock);
     return entered != 0 ? (g_get_monotonic_time() - entered) / 1000 : 0;
 }
+
+/* ---- Small things ---- */
 
 const struct drover_driver *
 drover_runner_driver(const DroverRunner *runner)
@@ -73,10 +103,16 @@ drover_runner_driver(const DroverRunner *runner)
     return runner->driver;
 }
 
+gboolean
+drover_runner_is_open(const DroverRunner *runner)
+{
+    return runner->open;
+}
+
 void *
 drover_runner_self(const DroverRunner *runner)
 {
-    return runner->open ? runner->self : NULL;
+    return runner->self;
 }
 
 GMainContext *
@@ -101,16 +137,6 @@ guint
 drover_runner_tasks(const DroverRunner *runner)
 {
     return g_hash_table_size(runner->tasks);
-}
-
-void
-drover_runner_post(GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify destroy)
-{
-    g_autoptr(GSource) source = g_idle_source_new();
-
-    g_source_set_priority(source, G_PRIORITY_DEFAULT);
-    g_source_set_callback(source, func, data, destroy);
-    g_source_attach(source, context);
 }
 
 void
@@ -140,9 +166,12 @@ static void
 on_provider_fail(void *data, enum drover_failure failure, const char *text)
 {
     DroverRunner *runner = data;
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
 
     g_clear_error(&runner->problem);
-    g_set_error(&runner->problem, DROVER_ERROR, DROVER_ERROR_FAILED, "%s", text);
+    g_set_error_literal(
+        &runner->problem, DROVER_ERROR,
+        failure == DROVER_FAILURE_PERMANENT ? DROVER_ERROR_CONFIG : DROVER_ERROR_FAILED, valid);
 }
 
 static const struct drover_provider_host provider_host = {.log = on_provider_log,
@@ -172,108 +201,101 @@ on_add_machine(void *data, const char *pool, const struct drover_value *config, 
 static gboolean
 open_provider(DroverRunner *runner)
 {
+    int outcome;
+
     runner->provider =
         drover_host_provider_new(runner->name, runner->config, &provider_host, runner);
-    return runner->driver->provider_open(runner->provider, &runner->self) == 0;
+    drover_runner_enter(runner);
+    outcome = runner->driver->provider_open(runner->provider, &runner->self);
+    drover_runner_leave(runner, "provider_open");
+    return outcome == 0;
 }
 
 static gboolean
 list_inventory(DroverRunner *runner)
 {
     struct drover_inventory *inventory;
-    int rc;
+    int outcome;
 
     if (!drover_runner_can(runner, DROVER_CAN_INVENTORY))
         return TRUE;
     inventory = drover_host_inventory_new(on_add_machine, runner);
-    rc = runner->driver->inventory_list(runner->self, inventory);
+    drover_runner_enter(runner);
+    outcome = runner->driver->inventory_list(runner->self, inventory);
+    drover_runner_leave(runner, "inventory_list");
     drover_host_inventory_free(inventory);
-    return rc == 0;
+    return outcome == 0;
+}
+
+static void
+say(DroverRunner *runner, void (*function)(void *self), const char *name)
+{
+    if (function == NULL)
+        return;
+    drover_runner_enter(runner);
+    function(runner->self);
+    drover_runner_leave(runner, name);
 }
 
 static void
 close_provider(DroverRunner *runner)
 {
-    drover_runner_enter(runner);
-    if (runner->open && runner->driver->provider_stop != NULL)
-        runner->driver->provider_stop(runner->self);
-    if (runner->open && runner->driver->provider_close != NULL)
-        runner->driver->provider_close(runner->self);
+    say(runner, runner->driver->provider_close, "provider_close");
     runner->open = FALSE;
-    runner->self = NULL;
-    g_clear_pointer(&runner->provider, drover_host_provider_free);
-    drover_runner_leave(runner);
 }
 
-static gboolean
-deliver_opened(gpointer user_data)
+static void
+deliver_opened(gpointer data)
 {
-    DroverRunner *runner = user_data;
+    DroverRunner *runner = data;
 
     /* Whoever closed it meanwhile does not want to know any more. */
     if (!runner->closing)
         runner->opened(runner, runner->problem == NULL ? runner->machines : NULL, runner->problem,
                        runner->opened_data);
-    return G_SOURCE_REMOVE;
-}
-
-static gboolean
-on_open(gpointer user_data)
-{
-    DroverRunner *runner = user_data;
-
-    drover_runner_enter(runner);
-    runner->open = open_provider(runner);
-    if (runner->open && !list_inventory(runner))
-        close_provider(runner);
-    if (runner->open && runner->driver->provider_start != NULL)
-        runner->driver->provider_start(runner->self);
-    drover_runner_leave(runner);
-    if (!runner->open && runner->problem == NULL)
-        on_provider_fail(runner, DROVER_FAILURE_OTHER, "the driver gave no reason");
-    /* What the driver did before it failed may have said why, but it works. */
-    if (runner->open)
-        g_clear_error(&runner->problem);
-    drover_runner_post(NULL, deliver_opened, runner, NULL);
-    return G_SOURCE_REMOVE;
-}
-
-static gboolean
-on_idle(gpointer user_data)
-{
-    DroverRunner *runner = user_data;
-
-    if (runner->open && runner->driver->provider_idle != NULL) {
-        drover_runner_enter(runner);
-        runner->driver->provider_idle(runner->self);
-        drover_runner_leave(runner);
-    }
-    return G_SOURCE_REMOVE;
 }
 
 static void
-end_when_nothing_runs(DroverRunner *runner)
+on_open(gpointer data)
 {
-    if (!runner->ending || g_hash_table_size(runner->running) > 0)
+    DroverRunner *runner = data;
+    gboolean made = open_provider(runner);
+
+    runner->open = made && list_inventory(runner);
+    if (runner->open) {
+        /* What the driver said on the way did not keep it from opening. */
+        g_clear_error(&runner->problem);
+        say(runner, runner->driver->provider_start, "provider_start");
+    } else {
+        if (runner->problem == NULL)
+            on_provider_fail(runner, DROVER_FAILURE_OTHER, "the driver gave no reason");
+        if (made)
+            close_provider(runner);
+    }
+    drover_runner_tell_core(runner, deliver_opened, runner, NULL);
+}
+
+static void
+on_close(gpointer data)
+{
+    DroverRunner *runner = data;
+
+    runner->ending = TRUE;
+    if (runner->depth > 0 || g_hash_table_size(runner->running) > 0 ||
+        !g_main_loop_is_running(runner->loop))
         return;
-    close_provider(runner);
+    if (runner->open) {
+        say(runner, runner->driver->provider_stop, "provider_stop");
+        close_provider(runner);
+    }
+    g_clear_pointer(&runner->provider, drover_host_provider_free);
     g_main_loop_quit(runner->loop);
 }
 
-static gboolean
-on_close(gpointer user_data)
+static void
+on_cancel_all(gpointer data)
 {
-    DroverRunner *runner = user_data;
-
-    runner->ending = TRUE;
-    end_when_nothing_runs(runner);
-    return G_SOURCE_REMOVE;
-}
-
-static gboolean
-on_cancel_all(gpointer user_data)
-{
-    DroverRunner *runner = user_data;
+    DroverRunner *runner = data;
     g_autoptr(GPtrArray) tasks = g_ptr_array_new_with_free_func(drover_task_unref);
     GHashTableIter iter;
     gpointer task;
@@ -283,37 +305,36 @@ on_cancel_all(gpointer user_data)
         g_ptr_array_add(tasks, drover_task_ref(task));
     for (guint i = 0; i < tasks->len; i++)
         drover_task_cancel_here(tasks->pdata[i]);
-    return G_SOURCE_REMOVE;
 }
 
 void
 drover_runner_task_ended(DroverRunner *runner, DroverTask *task)
 {
     g_hash_table_remove(runner->running, task);
-    end_when_nothing_runs(runner);
+    if (runner->ending)
+        on_close(runner);
 }
 
-static gboolean
-on_submit(gpointer user_data)
+static void
+on_submit(gpointer data)
 {
-    DroverTask *task = user_data;
+    DroverTask *task = data;
 
     g_hash_table_add(drover_task_runner(task)->running, drover_task_ref(task));
     drover_task_begin(task);
-    return G_SOURCE_REMOVE;
 }
 
-static gboolean free_runner(gpointer user_data);
+static void on_ended(gpointer data);
 
 static gpointer
-run(gpointer user_data)
+run(gpointer data)
 {
-    DroverRunner *runner = user_data;
+    DroverRunner *runner = data;
 
     g_main_context_push_thread_default(runner->context);
     g_main_loop_run(runner->loop);
     g_main_context_pop_thread_default(runner->context);
-    drover_runner_post(NULL, free_runner, runner, NULL);
+    drover_runner_tell_core(runner, on_ended, runner, NULL);
     return NULL;
 }
 
@@ -325,41 +346,70 @@ drover_runner_new(const struct drover_driver *driver, const char *name,
 {
     DroverRunner *runner = g_new0(DroverRunner, 1);
 
+    g_atomic_ref_count_init(&runner->references);
     runner->name = g_strdup(name);
     runner->logger = g_strdup_printf("driver.%s.%s", driver->name, name);
     runner->driver = driver;
     runner->config = drover_value_copy(config);
     runner->context = g_main_context_new();
     runner->loop = g_main_loop_new(runner->context, FALSE);
-    g_mutex_init(&runner->entered_lock);
+    runner->inbox = drover_mailbox_new(runner->context);
+    runner->outbox = drover_mailbox_new(NULL);
     runner->tasks = g_hash_table_new_full(NULL, NULL, drover_task_unref, NULL);
     runner->running = g_hash_table_new_full(NULL, NULL, drover_task_unref, NULL);
     runner->machines = g_ptr_array_new_with_free_func(machine_free);
     return runner;
 }
 
-static gboolean
-free_runner(gpointer user_data)
+DroverRunner *
+drover_runner_ref(DroverRunner *runner)
 {
-    DroverRunner *runner = user_data;
-    DroverRunnerClosedFunc closed = runner->closed;
-    gpointer closed_data = runner->closed_data;
+    g_atomic_ref_count_inc(&runner->references);
+    return runner;
+}
 
-    g_thread_join(runner->thread);
+void
+drover_runner_unref(DroverRunner *runner)
+{
+    if (!g_atomic_ref_count_dec(&runner->references))
+        return;
     g_hash_table_unref(runner->tasks);
     g_hash_table_unref(runner->running);
     g_ptr_array_unref(runner->machines);
     g_clear_error(&runner->problem);
+    drover_mailbox_unref(runner->inbox);
+    drover_mailbox_unref(runner->outbox);
     g_main_loop_unref(runner->loop);
     g_main_context_unref(runner->context);
-    g_mutex_clear(&runner->entered_lock);
     drover_value_free(runner->config);
     g_free(runner->logger);
     g_free(runner->name);
     g_free(runner);
-    if (closed != NULL)
-        closed(closed_data);
-    return G_SOURCE_REMOVE;
+}
+
+static void
+on_ended(gpointer data)
+{
+    DroverRunner *runner = data;
+
+    /* Tasks that came too late are being answered. */
+    if (g_hash_table_size(runner->tasks) > 0) {
+        drover_runner_tell_core(runner, on_ended, runner, NULL);
+        return;
+    }
+    g_thread_join(runner->thread);
+    /* Nobody reads them any more. */
+    drover_mailbox_close(runner->inbox);
+    drover_mailbox_close(runner->outbox);
+    if (runner->closed != NULL)
+        runner->closed(runner->closed_data);
+    drover_runner_unref(runner);
+}
+
+static void
+start_thread(DroverRunner *runner)
+{
+    runner->thread = g_thread_new("provider", run, runner);
 }
 
 void
@@ -367,14 +417,8 @@ drover_runner_open(DroverRunner *runner, DroverRunnerOpenFunc opened, gpointer u
 {
     runner->opened = opened;
     runner->opened_data = user_data;
-    runner->thread = g_thread_new("provider", run, runner);
-    drover_runner_post(runner->context, on_open, runner, NULL);
-}
-
-void
-drover_runner_idle(DroverRunner *runner)
-{
-    drover_runner_post(runner->context, on_idle, runner, NULL);
+    start_thread(runner);
+    drover_runner_tell_thread(runner, on_open, runner, NULL);
 }
 
 void
@@ -386,10 +430,10 @@ drover_runner_close(DroverRunner *runner, gboolean cancel, DroverRunnerClosedFun
     runner->closed_data = user_data;
     /* One that was never opened has no thread yet; it gets one to end on. */
     if (runner->thread == NULL)
-        runner->thread = g_thread_new("provider", run, runner);
+        start_thread(runner);
     if (cancel)
-        drover_runner_post(runner->context, on_cancel_all, runner, NULL);
-    drover_runner_post(runner->context, on_close, runner, NULL);
+        drover_runner_tell_thread(runner, on_cancel_all, runner, NULL);
+    drover_runner_tell_thread(runner, on_close, runner, NULL);
 }
 
 DroverTask *
@@ -399,7 +443,10 @@ drover_runner_submit(DroverRunner *runner, DroverTaskKind kind, const DroverTask
     DroverTask *task = drover_task_new(runner, kind, input, done, id_known, user_data);
 
     g_hash_table_add(runner->tasks, task);
-    drover_runner_post(runner->context, on_submit, drover_task_ref(task), drover_task_unref);
+    if (runner->closing)
+        drover_task_refuse(task);
+    else
+        drover_runner_tell_thread(runner, on_submit, drover_task_ref(task), drover_task_unref);
     return task;
 }
 

@@ -26,6 +26,8 @@ typedef enum {
     DROVER_TASK_MACHINE_CREATE,
     DROVER_TASK_MACHINE_DELETE,
     DROVER_TASK_MACHINE_CONSOLE,
+    DROVER_TASK_LABEL_READY, /* ok: yes */
+    DROVER_TASK_ZONE_LIST,
     DROVER_TASK_SLOT_REGISTER,
     DROVER_TASK_SLOT_CHECK,
     DROVER_TASK_QUOTA_LIMITS,
@@ -38,11 +40,16 @@ typedef enum {
     DROVER_TASK_IMAGE_LIST,
 } DroverTaskKind;
 
+/* What another process needs to go on has changed; NULL: none could. */
+typedef void (*DroverTaskSavedFunc)(const char *saved, gpointer user_data);
+
 /* What the driver is told; copied by submit. Unknown parts are NULL. */
 typedef struct {
     const char *node_id, *external_id, *pool, *label;
-    const struct drover_value *pool_config, *label_config; /* live as long as the runner */
+    const struct drover_value *pool_config, *label_config; /* live until `done` was called */
     const char *const *inputs;                             /* name, value, name, value, ..., NULL */
+    const char *saved; /* go on from there, instead of beginning */
+    DroverTaskSavedFunc saved_changed;
 } DroverTaskInput;
 
 /* What the driver answered; valid during the callback. */
@@ -58,11 +65,14 @@ typedef struct {
 } DroverTaskResult;
 
 typedef void (*DroverTaskFunc)(const DroverTaskResult *result, gpointer user_data);
-/* An external id became known while the task still runs. */
+/* An external id became known, or another one, while the task still runs; an object as JSON text.
+ */
 typedef void (*DroverTaskIdFunc)(const char *external_id, gpointer user_data);
 
 /*
- * `error` is NULL when the provider is ready for tasks. `machines` holds DroverMachine for a driver
+ * Called once, unless the runner is closed before. `error` is NULL when the provider is ready for
+ * tasks; else its code is DROVER_ERROR_CONFIG for what will not go away by itself. It is to be
+ * closed in either case. `machines` holds DroverMachine for a driver
  * with an inventory; owned by the runner.
  */
 typedef void (*DroverRunnerOpenFunc)(DroverRunner *runner, const GPtrArray *machines,
@@ -77,12 +87,14 @@ gboolean drover_runner_can(const DroverRunner *runner, enum drover_capability ca
 
 /* Starts the thread, opens and starts the provider. */
 void drover_runner_open(DroverRunner *runner, DroverRunnerOpenFunc opened, gpointer user_data);
+/* A newer configuration of the same provider is about to start. */
 void drover_runner_idle(DroverRunner *runner);
 
 /*
  * No new task is accepted; those under way are cancelled if `cancel`, else finished. When the last
- * has ended the driver is closed, the thread ends, `closed` is called, and the runner is freed. A
- * driver that never returns holds up nothing but its own thread.
+ * has ended the driver is closed, the thread ends, `closed` (may be NULL) is called, and the runner
+ * is freed. A driver that never returns holds up nothing but its own thread: `closed` is then never
+ * called, and the process can end all the same.
  */
 void drover_runner_close(DroverRunner *runner, gboolean cancel, DroverRunnerClosedFunc closed,
                          gpointer user_data);
@@ -96,6 +108,18 @@ DroverTask *drover_runner_submit(DroverRunner *runner, DroverTaskKind kind,
                                  const DroverTaskInput *input, DroverTaskFunc done,
                                  DroverTaskIdFunc id_known, gpointer user_data);
 void drover_task_cancel(DroverTask *task);
+/* What it is doing in the driver's own words, or NULL; how far an upload is, in bytes. */
+const char *drover_task_status(const DroverTask *task);
+void drover_task_progress(const DroverTask *task, guint64 *done, guint64 *total);
+
+/* ---- News for the driver, which may pass unheard ---- */
+
+/* A node's record is gone. */
+void drover_runner_node_deleted(DroverRunner *runner, const char *node_id);
+/* A ready node was given to a request. */
+void drover_runner_node_reused(DroverRunner *runner, const char *node_id, const char *request_id);
+/* A machine was made and could not be reached. */
+void drover_runner_scan_failed(DroverRunner *runner, const char *label, const char *external_id);
 
 /* How long the driver has not come back from its present call, in milliseconds; 0: it is idle. */
 gint64 drover_runner_blocked_for(const DroverRunner *runner);

@@ -14,7 +14,10 @@
 
 #define KNOWN_CAPABILITIES                                                                         \
     (DROVER_CAN_MACHINES | DROVER_CAN_INVENTORY | DROVER_CAN_IMAGES | DROVER_CAN_QUOTA |           \
-     DROVER_CAN_RESOURCES | DROVER_CAN_CONSOLE | DROVER_CAN_BACKING)
+     DROVER_CAN_RESOURCES | DROVER_CAN_CONSOLE | DROVER_CAN_BACKING | DROVER_MAY_BLOCK)
+#define KNOWN_FLAGS                                                                                \
+    (DROVER_OPTION_REQUIRED | DROVER_OPTION_SECRET | DROVER_OPTION_SPLIT | DROVER_OPTION_LENIENT | \
+     DROVER_OPTION_DEPRECATED | DROVER_OPTION_TEMPLATE)
 
 /* The functions that a capability stands for. */
 static const struct {
@@ -38,11 +41,13 @@ static const struct {
     {DROVER_CAN_CONSOLE, offsetof(struct drover_driver, machine_console), "machine_console"},
 };
 
-static gboolean refuse(GError **error, const char *path, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+/* The one line that says why. */
+static gboolean refuse(GError **error, const struct drover_driver *theirs, const char *path,
+                       const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 static gboolean
-refuse(GError **error, const char *path, const char *format, ...)
+refuse(GError **error, const struct drover_driver *theirs, const char *path, const char *format,
+       ...)
 {
     g_autofree char *reason = NULL;
     va_list arguments;
@@ -50,89 +55,117 @@ refuse(GError **error, const char *path, const char *format, ...)
     va_start(arguments, format);
     reason = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED, "driver %s is refused: %s", path,
-                reason);
+    g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED,
+                "driver %s is refused: %s; it was built for ABI %u.%u, this host offers %d.%d",
+                path, reason, theirs->abi_major, theirs->abi_minor, DROVER_ABI_MAJOR,
+                DROVER_ABI_MINOR);
     return FALSE;
 }
 
+/* What must be known before more of the table than its beginning is read. */
 static gboolean
 negotiate(const struct drover_driver *theirs, const char *path, GError **error)
 {
-    if (theirs == NULL)
-        return refuse(error, path, "drover_driver_entry() returned nothing");
     if (theirs->abi_major != DROVER_ABI_MAJOR)
-        return refuse(error, path, "it was built for ABI %u.%u, this host offers %d.%d",
-                      theirs->abi_major, theirs->abi_minor, DROVER_ABI_MAJOR, DROVER_ABI_MINOR);
+        return refuse(error, theirs, path, "its ABI is another one");
     if (theirs->size < LEAST_SIZE || theirs->size > MOST_SIZE)
-        return refuse(error, path, "its table says that it has %u bytes (ABI %u.%u)", theirs->size,
-                      theirs->abi_major, theirs->abi_minor);
+        return refuse(error, theirs, path, "its table says that it has %u bytes", theirs->size);
     if (theirs->options != NULL &&
         (theirs->option_size < LEAST_OPTION_SIZE || theirs->option_size > MOST_OPTION_SIZE))
-        return refuse(error, path, "its options say that they have %u bytes each",
+        return refuse(error, theirs, path, "its options say that they have %u bytes each",
                       theirs->option_size);
     return TRUE;
 }
 
 static gboolean
-is_complete(const struct drover_driver *driver, const char *path, const char *name, GError **error)
+has_functions(const struct drover_driver *driver, const char *path, GError **error)
 {
-    if (driver->name == NULL || driver->version == NULL || driver->description == NULL ||
-        driver->licence == NULL)
-        return refuse(error, path, "it lacks a name, version, description or licence");
-    if (strcmp(driver->name, name) != 0)
-        return refuse(error, path, "it calls itself %s", driver->name);
-    if ((driver->capabilities & ~(uint64_t)KNOWN_CAPABILITIES) != 0)
-        return refuse(error, path,
-                      "it needs capabilities of ABI %u.%u that this host (%d.%d) does not have",
-                      driver->abi_major, driver->abi_minor, DROVER_ABI_MAJOR, DROVER_ABI_MINOR);
     if (driver->provider_open == NULL)
-        return refuse(error, path, "it has no provider_open()");
+        return refuse(error, driver, path, "it has no provider_open()");
     for (guint i = 0; i < G_N_ELEMENTS(needed); i++) {
         void *function;
 
         memcpy(&function, (const char *)driver + needed[i].offset, sizeof(function));
         if ((driver->capabilities & needed[i].capability) != 0 && function == NULL)
-            return refuse(error, path, "it has no %s() although it says so", needed[i].function);
+            return refuse(error, driver, path, "it has no %s() although it says so",
+                          needed[i].function);
     }
     return TRUE;
 }
 
-static struct drover_option *
-copy_options(const struct drover_driver *driver)
+static gboolean
+is_usable(const struct drover_driver *driver, const char *path, const char *name, GError **error)
 {
-    GArray *options = g_array_new(TRUE, TRUE, sizeof(struct drover_option));
+    uint64_t unknown = driver->capabilities & ~(uint64_t)KNOWN_CAPABILITIES;
+
+    if (driver->name == NULL || driver->version == NULL || driver->description == NULL ||
+        driver->licence == NULL)
+        return refuse(error, driver, path, "it lacks a name, version, description or licence");
+    if (strcmp(driver->name, name) != 0)
+        return refuse(error, driver, path, "it calls itself %s", driver->name);
+    if (unknown != 0)
+        return refuse(error, driver, path,
+                      "it has capabilities that this host does not know (0x%" G_GINT64_MODIFIER
+                      "x)",
+                      unknown);
+    return has_functions(driver, path, error);
+}
+
+static gboolean
+is_known_option(const struct drover_driver *driver, const struct drover_option *option,
+                const char *path, GError **error)
+{
+    if (option->type < DROVER_OPTION_STRING || option->type > DROVER_OPTION_ANY)
+        return refuse(error, driver, path, "its option %s is of a type that is not known (%d)",
+                      option->path, (int)option->type);
+    if ((option->flags & ~(uint32_t)KNOWN_FLAGS) != 0)
+        return refuse(error, driver, path, "its option %s has flags that are not known (0x%x)",
+                      option->path, option->flags & ~(uint32_t)KNOWN_FLAGS);
+    return TRUE;
+}
+
+/* Of the host's size each, whatever size the driver's are. NULL when one cannot be used. */
+static struct drover_option *
+copy_options(const struct drover_driver *driver, const char *path, GError **error)
+{
+    g_autoptr(GArray) options = g_array_new(TRUE, TRUE, sizeof(struct drover_option));
     const char *theirs = (const char *)driver->options;
 
-    for (guint i = 0; theirs != NULL && i < MOST_OPTIONS; i++) {
+    for (; theirs != NULL && options->len < MOST_OPTIONS; theirs += driver->option_size) {
         struct drover_option option = {0};
 
-        memcpy(&option, theirs + (size_t)i * driver->option_size,
-               MIN(driver->option_size, sizeof(option)));
+        memcpy(&option, theirs, MIN(driver->option_size, sizeof(option)));
         if (option.path == NULL)
             break;
+        if (!is_known_option(driver, &option, path, error))
+            return NULL;
         g_array_append_val(options, option);
     }
-    return (struct drover_option *)g_array_free(options, FALSE);
+    if (options->len == MOST_OPTIONS) {
+        refuse(error, driver, path, "its options have no end");
+        return NULL;
+    }
+    return (struct drover_option *)g_array_free(g_steal_pointer(&options), FALSE);
 }
 
 DroverDriverTable *
 drover_driver_table_new(const struct drover_driver *theirs, const char *path, const char *name,
                         GError **error)
 {
-    DroverDriverTable *table;
+    g_autoptr(DroverDriverTable) table = NULL;
 
     if (!negotiate(theirs, path, error))
         return NULL;
     table = g_new0(DroverDriverTable, 1);
     memcpy(&table->driver, theirs, MIN(theirs->size, sizeof(table->driver)));
-    table->options = copy_options(&table->driver);
+    if (!is_usable(&table->driver, path, name, error))
+        return NULL;
+    table->options = copy_options(&table->driver, path, error);
+    if (table->options == NULL)
+        return NULL;
     table->driver.options = table->options;
     table->driver.option_size = sizeof(struct drover_option);
-    if (!is_complete(&table->driver, path, name, error)) {
-        drover_driver_table_free(table);
-        return NULL;
-    }
-    return table;
+    return g_steal_pointer(&table);
 }
 
 void

@@ -13,9 +13,10 @@ typedef struct {
 } DroverDriverTable;
 
 /*
- * Negotiates the ABI and copies the table. NULL with an error of one line when it cannot be used:
- * `path` and `name` say which file it came from.
+ * Negotiates the ABI and copies the table, not what it points to. NULL with an error of one line
+ * when it cannot be used: `path` and `name` say which file it came from.
  */
 DroverDriverTable *drover_driver_table_new(const struct drover_driver *theirs, const char *path,
                                            const char *name, GError **error);
 void drover_driver_table_free(DroverDriverTable *table);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverDriverTable, drover_driver_table_free)

@@ -1,37 +1,17 @@
 /*
  * A task is one operation of a driver, seen from the host: it is made on the core loop, stepped on
- * the provider's thread, and its result is delivered on the core loop.
+ * the provider's thread, and its answer is delivered on the core loop.
  */
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "driver/runner-private.h"
+#include "driver/task-private.h"
+
+/* When an operation runs on and did not say when to step it again. */
+#define USUAL_PAUSE_MILLISECONDS 1000
+#define MOST_SAVED               (64 * 1024)
 
 typedef enum drover_step (*StepFunc)(void *self, struct drover_operation *op);
-
-struct _DroverTask {
-    gatomicrefcount references;
-    DroverRunner *runner;
-    DroverTaskKind kind;
-    DroverTaskFunc done;
-    DroverTaskIdFunc id_known;
-    gpointer user_data;
-    char *node_id;
-
-    /* The provider's thread only. */
-    struct drover_operation *op;
-    gboolean begun, ended;
-    GSource *timer;
-    json_t *fields, *resources;
-    GPtrArray *items;
-    GString *text;
-    enum drover_failure failure; /* 0: none was set */
-    char *message;
-    gint64 retry_after;
-
-    gint woken; /* atomic: a step is on its way */
-};
 
 /* ---- The driver's functions ---- */
 
@@ -41,27 +21,73 @@ static const struct {
 } functions[] = {
 #define FUNCTION(kind, function)                                                                   \
     [DROVER_TASK_##kind] = {offsetof(struct drover_driver, function), #function}
-    FUNCTION(MACHINE_CREATE, machine_create),   FUNCTION(MACHINE_DELETE, machine_delete),
-    FUNCTION(MACHINE_CONSOLE, machine_console), FUNCTION(SLOT_REGISTER, slot_register),
-    FUNCTION(SLOT_CHECK, slot_check),           FUNCTION(QUOTA_LIMITS, quota_limits),
-    FUNCTION(QUOTA_LABEL, quota_label),         FUNCTION(QUOTA_USAGE, quota_usage),
-    FUNCTION(RESOURCE_LIST, resource_list),     FUNCTION(RESOURCE_DELETE, resource_delete),
-    FUNCTION(IMAGE_UPLOAD, image_upload),       FUNCTION(IMAGE_DELETE, image_delete),
+    FUNCTION(MACHINE_CREATE, machine_create),
+    FUNCTION(MACHINE_DELETE, machine_delete),
+    FUNCTION(MACHINE_CONSOLE, machine_console),
+    FUNCTION(LABEL_READY, label_ready),
+    FUNCTION(ZONE_LIST, zone_list),
+    FUNCTION(SLOT_REGISTER, slot_register),
+    FUNCTION(SLOT_CHECK, slot_check),
+    FUNCTION(QUOTA_LIMITS, quota_limits),
+    FUNCTION(QUOTA_LABEL, quota_label),
+    FUNCTION(QUOTA_USAGE, quota_usage),
+    FUNCTION(RESOURCE_LIST, resource_list),
+    FUNCTION(RESOURCE_DELETE, resource_delete),
+    FUNCTION(IMAGE_UPLOAD, image_upload),
+    FUNCTION(IMAGE_DELETE, image_delete),
     FUNCTION(IMAGE_LIST, image_list),
 #undef FUNCTION
 };
 
+static const struct drover_driver *
+driver_of(const DroverTask *task)
+{
+    return drover_runner_driver(task->runner);
+}
+
 static StepFunc
 step_function(const DroverTask *task)
 {
-    const char *driver = (const char *)drover_runner_driver(task->runner);
     StepFunc function;
 
-    memcpy(&function, driver + functions[task->kind].offset, sizeof(function));
+    memcpy(&function, (const char *)driver_of(task) + functions[task->kind].offset,
+           sizeof(function));
     return function;
 }
 
 /* ---- Life ---- */
+
+DroverTask *
+drover_task_new(DroverRunner *runner, DroverTaskKind kind, const DroverTaskInput *input,
+                DroverTaskFunc done, DroverTaskIdFunc id_known, gpointer user_data)
+{
+    DroverTask *task = g_new0(DroverTask, 1);
+    struct drover_operation_input told = {.node_id = input->node_id,
+                                          .external_id = input->external_id,
+                                          .pool = input->pool,
+                                          .label = input->label,
+                                          .pool_config = input->pool_config,
+                                          .label_config = input->label_config,
+                                          .inputs = input->inputs};
+
+    g_atomic_ref_count_init(&task->references);
+    task->runner = drover_runner_ref(runner);
+    task->kind = kind;
+    task->done = done;
+    task->id_known = id_known;
+    task->saved_changed = input->saved_changed;
+    task->user_data = user_data;
+    task->node_id = g_strdup(input->node_id);
+    task->resumed_from = g_strdup(input->saved);
+    task->saved = g_strdup(input->saved);
+    task->external_id = g_strdup(input->external_id);
+    task->fields = json_object();
+    task->resources = json_object();
+    task->items = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
+    task->text = g_string_new(NULL);
+    task->op = drover_host_operation_new(&told, &drover_task_answers, drover_task_ref(task));
+    return task;
+}
 
 DroverTask *
 drover_task_ref(DroverTask *task)
@@ -82,7 +108,13 @@ drover_task_unref(gpointer data)
     g_ptr_array_unref(task->items);
     g_string_free(task->text, TRUE);
     g_free(task->message);
+    g_free(task->external_id);
+    g_free(task->last_status);
+    g_free(task->status);
+    g_free(task->saved);
+    g_free(task->resumed_from);
     g_free(task->node_id);
+    drover_runner_unref(task->runner);
     g_free(task);
 }
 
@@ -92,12 +124,48 @@ drover_task_runner(const DroverTask *task)
     return task->runner;
 }
 
-/* ---- Delivering ---- */
+/* ---- Messages to the core loop ---- */
 
-static gboolean
-deliver(gpointer user_data)
+typedef struct {
+    DroverTask *task;
+    DroverTaskNoteFunc func;
+    char *text;
+} Note;
+
+static void
+note_free(gpointer data)
 {
-    DroverTask *task = user_data;
+    Note *note = data;
+
+    drover_task_unref(note->task);
+    g_free(note->text);
+    g_free(note);
+}
+
+static void
+on_note(gpointer data)
+{
+    Note *note = data;
+
+    note->func(note->task, note->text);
+}
+
+void
+drover_task_tell_core(DroverTask *task, DroverTaskNoteFunc func, const char *text)
+{
+    Note *note = g_new0(Note, 1);
+
+    note->task = drover_task_ref(task);
+    note->func = func;
+    note->text = g_strdup(text);
+    drover_runner_tell_core(task->runner, on_note, note, note_free);
+}
+
+/* ---- Ending ---- */
+
+static void
+deliver(DroverTask *task, const char *unused)
+{
     DroverTaskResult result = {.ok = task->failure == 0,
                                .failure = task->failure,
                                .message = task->message,
@@ -109,7 +177,6 @@ deliver(gpointer user_data)
 
     task->done(&result, task->user_data);
     drover_runner_task_delivered(task->runner, task);
-    return G_SOURCE_REMOVE;
 }
 
 static void
@@ -124,340 +191,244 @@ clear_timer(DroverTask *task)
 static void
 end(DroverTask *task)
 {
-    task->ended = TRUE;
     clear_timer(task);
     drover_runner_enter(task->runner);
     g_clear_pointer(&task->op, drover_host_operation_free);
-    drover_runner_leave(task->runner);
-    drover_runner_post(NULL, deliver, drover_task_ref(task), drover_task_unref);
+    drover_runner_leave(task->runner, functions[task->kind].name);
+    drover_task_tell_core(task, deliver, NULL);
     drover_runner_task_ended(task->runner, task);
 }
 
+static void set_failure(DroverTask *task, enum drover_failure failure, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
 static void
-end_failed(DroverTask *task, enum drover_failure failure, const char *text)
+set_failure(DroverTask *task, enum drover_failure failure, const char *format, ...)
 {
-    if (task->failure == 0) {
-        task->failure = failure;
-        task->message = g_strdup(text);
+    va_list arguments;
+
+    g_free(task->message);
+    task->failure = failure;
+    va_start(arguments, format);
+    task->message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+}
+
+void
+drover_task_refuse(DroverTask *task)
+{
+    set_failure(task, DROVER_FAILURE_OTHER, "provider %s is closing",
+                drover_runner_name(task->runner));
+    g_clear_pointer(&task->op, drover_host_operation_free);
+    drover_task_tell_core(task, deliver, NULL);
+}
+
+/* ---- Saving ---- */
+
+static void
+deliver_saved(DroverTask *task, const char *text)
+{
+    task->saved_changed(text, task->user_data);
+}
+
+static gboolean
+can_be_kept(DroverTask *task, const char *text)
+{
+    if (strlen(text) <= MOST_SAVED && g_utf8_validate(text, -1, NULL))
+        return TRUE;
+    drover_runner_log(task->runner, DROVER_WARNING, task->node_id,
+                      "what the driver saves of the operation is too long, or no UTF-8");
+    return FALSE;
+}
+
+static void
+save(DroverTask *task)
+{
+    char *text;
+
+    if (task->saved_changed == NULL || driver_of(task)->operation_save == NULL)
+        return;
+    drover_runner_enter(task->runner);
+    text = driver_of(task)->operation_save(drover_runner_self(task->runner), task->op);
+    drover_runner_leave(task->runner, "operation_save");
+    if (text != NULL && !can_be_kept(task, text))
+        g_clear_pointer(&text, free);
+    if (g_strcmp0(text, task->saved) != 0) {
+        g_free(task->saved);
+        task->saved = g_strdup(text);
+        drover_task_tell_core(task, deliver_saved, text);
     }
-    end(task);
+    free(text);
+}
+
+/* FALSE when the driver refuses. */
+static gboolean
+resume(DroverTask *task)
+{
+    const struct drover_driver *driver = driver_of(task);
+    int outcome;
+
+    if (driver->operation_resume == NULL)
+        return FALSE;
+    drover_runner_enter(task->runner);
+    outcome =
+        driver->operation_resume(drover_runner_self(task->runner), task->op, task->resumed_from);
+    drover_runner_leave(task->runner, "operation_resume");
+    return outcome == 0;
 }
 
 /* ---- Stepping ---- */
+
+static enum drover_step
+call_driver(DroverTask *task)
+{
+    enum drover_step outcome;
+
+    clear_timer(task);
+    task->stepping = TRUE;
+    task->step_again = task->said_when = FALSE;
+    drover_runner_enter(task->runner);
+    outcome = step_function(task)(drover_runner_self(task->runner), task->op);
+    drover_runner_leave(task->runner, functions[task->kind].name);
+    task->stepping = FALSE;
+    return outcome;
+}
+
+static void
+run_on(DroverTask *task)
+{
+    save(task);
+    if (task->step_again)
+        drover_task_wake(task);
+    else if (!task->said_when && g_atomic_int_get(&task->woken) == 0)
+        drover_task_call_after(task, USUAL_PAUSE_MILLISECONDS);
+}
 
 static void
 step(DroverTask *task)
 {
     enum drover_step outcome;
 
-    if (task->ended || !task->begun)
+    if (task->op == NULL)
         return;
-    clear_timer(task);
-    drover_runner_enter(task->runner);
-    outcome = step_function(task)(drover_runner_self(task->runner), task->op);
-    drover_runner_leave(task->runner);
-    switch ((int)outcome) {
-    case DROVER_RUNNING:
-        break;
-    case DROVER_DONE:
+    /* The driver is in a step of this very task and runs the thread's main context. */
+    if (task->stepping) {
+        task->step_again = TRUE;
+        return;
+    }
+    outcome = call_driver(task);
+    if (outcome == DROVER_RUNNING) {
+        run_on(task);
+        return;
+    }
+    if (outcome == DROVER_DONE)
         task->failure = 0;
+    else if (outcome != DROVER_FAILED)
+        set_failure(task, DROVER_FAILURE_OTHER,
+                    "driver %s answered %d to %s(), which means nothing", driver_of(task)->name,
+                    (int)outcome, functions[task->kind].name);
+    else if (task->failure == 0)
+        set_failure(task, DROVER_FAILURE_OTHER, "driver %s gave no reason", driver_of(task)->name);
+    if (task->failure == 0)
         g_clear_pointer(&task->message, g_free);
-        end(task);
-        break;
-    case DROVER_FAILED:
-        end_failed(task, DROVER_FAILURE_OTHER, "the driver gave no reason");
-        break;
-    default: {
-        g_autofree char *text = g_strdup_printf(
-            "driver %s answered %d to %s(), which means nothing",
-            drover_runner_driver(task->runner)->name, (int)outcome, functions[task->kind].name);
-        end_failed(task, DROVER_FAILURE_OTHER, text);
-    }
-    }
+    end(task);
 }
 
 static gboolean
-on_timer(gpointer user_data)
+on_timer(gpointer data)
 {
-    DroverTask *task = user_data;
-
-    step(task);
+    step(data);
     return G_SOURCE_REMOVE;
 }
 
-static gboolean
-on_woken(gpointer user_data)
+void
+drover_task_call_after(DroverTask *task, guint milliseconds)
 {
-    DroverTask *task = user_data;
-
-    g_atomic_int_set(&task->woken, 0);
-    step(task);
-    return G_SOURCE_REMOVE;
-}
-
-/* ---- What the driver says during a step ---- */
-
-static void
-on_log(void *data, enum drover_log_level level, const char *text)
-{
-    DroverTask *task = data;
-
-    drover_runner_log(task->runner, level, task->node_id, text);
-}
-
-/* Any thread; the SDK keeps the operation alive meanwhile. Several wakes cost one step. */
-static void
-on_wake(void *data)
-{
-    DroverTask *task = data;
-
-    if (g_atomic_int_compare_and_exchange(&task->woken, 0, 1))
-        drover_runner_post(drover_runner_context(task->runner), on_woken, drover_task_ref(task),
-                           drover_task_unref);
-}
-
-static void
-on_call_after(void *data, uint32_t milliseconds)
-{
-    DroverTask *task = data;
-
     clear_timer(task);
+    if (milliseconds == DROVER_WHEN_WOKEN)
+        return;
     task->timer = g_timeout_source_new(milliseconds);
     g_source_set_callback(task->timer, on_timer, drover_task_ref(task), drover_task_unref);
     g_source_attach(task->timer, drover_runner_context(task->runner));
 }
 
-/* Results go to the item that was begun last, if any. */
-static json_t *
-current_fields(DroverTask *task)
-{
-    return task->items->len > 0 ? task->items->pdata[task->items->len - 1] : task->fields;
-}
-
-static const char *const string_fields[] = {
-    "external_id", "hostname",   "interface_ip",    "public_ipv4", "public_ipv6", "private_ipv4",
-    "az",          "region",     "host_id",         "cloud",       "image_id",    "username",
-    "python_path", "shell_type", "connection_type", "tags",        "name",        NULL};
-static const char *const integer_fields[] = {"connection_port", "slot", "size", NULL};
-
-static gboolean
-is_known(DroverTask *task, const char *const *fields, const char *name)
-{
-    g_autofree char *text = NULL;
-
-    if (name != NULL && g_strv_contains(fields, name))
-        return TRUE;
-    text = g_strdup_printf("the driver sets %s, which is no such field of a node",
-                           name != NULL ? name : "nothing");
-    drover_runner_log(task->runner, DROVER_WARNING, task->node_id, text);
-    return FALSE;
-}
-
-typedef struct {
-    DroverTask *task;
-    char *external_id;
-} KnownId;
-
 static void
-known_id_free(gpointer data)
-{
-    KnownId *known = data;
-
-    drover_task_unref(known->task);
-    g_free(known->external_id);
-    g_free(known);
-}
-
-static gboolean
-deliver_id(gpointer user_data)
-{
-    KnownId *known = user_data;
-
-    known->task->id_known(known->external_id, known->task->user_data);
-    return G_SOURCE_REMOVE;
-}
-
-static void
-on_set_string(void *data, const char *name, const char *value)
-{
-    DroverTask *task = data;
-    json_t *text = value != NULL ? json_string(value) : json_null();
-
-    if (!is_known(task, string_fields, name) || text == NULL) {
-        json_decref(text);
-        return;
-    }
-    json_object_set_new(current_fields(task), name, text);
-    if (task->id_known != NULL && value != NULL && strcmp(name, "external_id") == 0) {
-        KnownId *known = g_new0(KnownId, 1);
-
-        known->task = drover_task_ref(task);
-        known->external_id = g_strdup(value);
-        drover_runner_post(NULL, deliver_id, known, known_id_free);
-    }
-}
-
-static void
-on_set_integer(void *data, const char *name, int64_t value)
+on_woken(gpointer data)
 {
     DroverTask *task = data;
 
-    if (is_known(task, integer_fields, name))
-        json_object_set_new(current_fields(task), name, json_integer(value));
+    g_atomic_int_set(&task->woken, 0);
+    step(task);
 }
 
-static void
-on_add_host_key(void *data, const char *key)
+void
+drover_task_wake(DroverTask *task)
 {
-    json_t *fields = current_fields(data);
-    json_t *keys = json_object_get(fields, "host_keys");
-
-    if (keys == NULL) {
-        keys = json_array();
-        json_object_set_new(fields, "host_keys", keys);
-    }
-    if (key != NULL)
-        json_array_append_new(keys, json_string(key));
+    /* Several wakes cost one step. */
+    if (g_atomic_int_compare_and_exchange(&task->woken, 0, 1))
+        drover_runner_tell_thread(task->runner, on_woken, drover_task_ref(task), drover_task_unref);
 }
-
-static void
-on_set_resource(void *data, const char *name, double amount)
-{
-    DroverTask *task = data;
-    json_t *resources = task->resources;
-
-    if (task->items->len > 0)
-        resources = json_object_get(current_fields(task), "resources");
-    /* No limit is no entry: JSON has no infinity. */
-    if (name == NULL || isnan(amount) || isinf(amount))
-        return;
-    json_object_set_new(resources, name,
-                        amount == floor(amount) && fabs(amount) < 1e15
-                            ? json_integer((json_int_t)amount)
-                            : json_real(amount));
-}
-
-static void
-on_add_item(void *data, const char *kind, const char *id)
-{
-    DroverTask *task = data;
-    json_t *item = json_object();
-
-    json_object_set_new(item, "kind", drover_json_from_string(kind));
-    json_object_set_new(item, "id", drover_json_from_string(id));
-    json_object_set_new(item, "resources", json_object());
-    g_ptr_array_add(task->items, item);
-}
-
-static void
-on_append_text(void *data, const char *text, size_t length)
-{
-    g_string_append_len(((DroverTask *)data)->text, text, (gssize)length);
-}
-
-static void
-on_fail(void *data, enum drover_failure failure, const char *text)
-{
-    DroverTask *task = data;
-    gboolean known = failure >= DROVER_FAILURE_OTHER && failure <= DROVER_FAILURE_UNREACHABLE;
-
-    task->failure = known ? failure : DROVER_FAILURE_OTHER;
-    g_free(task->message);
-    task->message = g_utf8_make_valid(text, -1);
-}
-
-static void
-on_retry_after(void *data, uint32_t milliseconds)
-{
-    ((DroverTask *)data)->retry_after = milliseconds;
-}
-
-static const struct drover_operation_host operation_host = {
-    .log = on_log,
-    .wake = on_wake,
-    .call_after = on_call_after,
-    .set_string = on_set_string,
-    .set_integer = on_set_integer,
-    .add_host_key = on_add_host_key,
-    .set_resource = on_set_resource,
-    .add_item = on_add_item,
-    .append_text = on_append_text,
-    .fail = on_fail,
-    .retry_after = on_retry_after,
-};
 
 /* ---- Beginning and cancelling ---- */
-
-DroverTask *
-drover_task_new(DroverRunner *runner, DroverTaskKind kind, const DroverTaskInput *input,
-                DroverTaskFunc done, DroverTaskIdFunc id_known, gpointer user_data)
-{
-    DroverTask *task = g_new0(DroverTask, 1);
-    struct drover_operation_input copied = {.node_id = input->node_id,
-                                            .external_id = input->external_id,
-                                            .pool = input->pool,
-                                            .label = input->label,
-                                            .pool_config = input->pool_config,
-                                            .label_config = input->label_config,
-                                            .inputs = input->inputs};
-
-    g_atomic_ref_count_init(&task->references);
-    task->runner = runner;
-    task->kind = kind;
-    task->done = done;
-    task->id_known = id_known;
-    task->user_data = user_data;
-    task->node_id = g_strdup(input->node_id);
-    task->fields = json_object();
-    task->resources = json_object();
-    task->items = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
-    task->text = g_string_new(NULL);
-    task->op = drover_host_operation_new(&copied, &operation_host, task);
-    return task;
-}
 
 void
 drover_task_begin(DroverTask *task)
 {
-    task->begun = TRUE;
-    if (step_function(task) == NULL) {
-        g_autofree char *text =
-            g_strdup_printf("driver %s has no %s()", drover_runner_driver(task->runner)->name,
-                            functions[task->kind].name);
-        end_failed(task, DROVER_FAILURE_PERMANENT, text);
-    } else if (drover_runner_self(task->runner) == NULL) {
-        end_failed(task, DROVER_FAILURE_OTHER, "the provider is not open");
-    } else {
+    const char *driver = driver_of(task)->name;
+
+    if (step_function(task) == NULL)
+        set_failure(task, DROVER_FAILURE_PERMANENT, "driver %s has no %s()", driver,
+                    functions[task->kind].name);
+    else if (!drover_runner_is_open(task->runner))
+        set_failure(task, DROVER_FAILURE_OTHER, "provider %s is not open",
+                    drover_runner_name(task->runner));
+    else if (task->resumed_from != NULL && !resume(task))
+        set_failure(task, DROVER_FAILURE_OTHER, "driver %s cannot take up what was saved", driver);
+    if (task->failure != 0)
+        end(task);
+    else
         step(task);
-    }
 }
 
 void
 drover_task_cancel_here(DroverTask *task)
 {
-    const struct drover_driver *driver = drover_runner_driver(task->runner);
+    const struct drover_driver *driver = driver_of(task);
 
-    if (task->ended)
+    if (task->op == NULL)
         return;
     drover_host_operation_cancel(task->op);
     if (driver->operation_cancel != NULL) {
         drover_runner_enter(task->runner);
         driver->operation_cancel(drover_runner_self(task->runner), task->op);
-        drover_runner_leave(task->runner);
+        drover_runner_leave(task->runner, "operation_cancel");
     }
     step(task);
 }
 
-static gboolean
-on_cancel(gpointer user_data)
+static void
+on_cancel(gpointer data)
 {
-    drover_task_cancel_here(user_data);
-    return G_SOURCE_REMOVE;
+    drover_task_cancel_here(data);
 }
 
 void
 drover_task_cancel(DroverTask *task)
 {
-    drover_runner_post(drover_runner_context(task->runner), on_cancel, drover_task_ref(task),
-                       drover_task_unref);
+    drover_runner_tell_thread(task->runner, on_cancel, drover_task_ref(task), drover_task_unref);
+}
+
+/* ---- What operators see ---- */
+
+const char *
+drover_task_status(const DroverTask *task)
+{
+    return task->status;
+}
+
+void
+drover_task_progress(const DroverTask *task, guint64 *done, guint64 *total)
+{
+    *done = task->progress_done;
+    *total = task->progress_total;
 }

@@ -1,10 +1,19 @@
-/* Operations as drivers see them; what they say is passed on to the host. */
+/*
+ * Operations as drivers see them; what they say is passed on to the host.
+ *
+ * A handle is a number in the clothes of a pointer, and is never given out twice. A driver that
+ * uses one late, after the operation has ended, is therefore simply not heard, whichever thread it
+ * is on, and cannot touch another operation.
+ */
 #include <glib.h>
-#include <stdarg.h>
+#include <pthread.h>
 
 #include <drover/host.h>
 
-struct drover_operation {
+#include "format.h"
+
+typedef struct {
+    gatomicrefcount references; /* the table's, and one for each call under way */
     const struct drover_operation_host *host;
     void *data;
     char *node_id, *external_id, *pool, *label;
@@ -13,14 +22,82 @@ struct drover_operation {
     gint cancelled;
     void *state;
     void (*release)(void *state);
-};
+} Operation;
 
-/*
- * Operations that exist. A driver's thread may wake one that has just ended: its handle is looked
- * up here before it is touched.
- */
-static GMutex living_lock;
+/* Handle -> Operation, for those that have not ended. */
+static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
 static GHashTable *living;
+static gsize last_handle;
+
+static void
+operation_unref(Operation *op)
+{
+    if (!g_atomic_ref_count_dec(&op->references))
+        return;
+    op->host->released(op->data);
+    g_hash_table_unref(op->inputs);
+    g_free(op->node_id);
+    g_free(op->external_id);
+    g_free(op->pool);
+    g_free(op->label);
+    g_free(op);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operation, operation_unref)
+
+static struct drover_operation *
+enter(Operation *op)
+{
+    struct drover_operation *handle;
+
+    pthread_mutex_lock(&living_lock);
+    if (living == NULL)
+        living = g_hash_table_new(NULL, NULL);
+    handle = GSIZE_TO_POINTER(++last_handle);
+    g_hash_table_insert(living, handle, op);
+    pthread_mutex_unlock(&living_lock);
+    return handle;
+}
+
+/* A new reference; NULL when it has ended. */
+static Operation *
+find(const struct drover_operation *handle)
+{
+    Operation *op = NULL;
+
+    pthread_mutex_lock(&living_lock);
+    if (living != NULL)
+        op = g_hash_table_lookup(living, handle);
+    if (op != NULL)
+        g_atomic_ref_count_inc(&op->references);
+    pthread_mutex_unlock(&living_lock);
+    return op;
+}
+
+/* Passes one call on to the host, unless the operation has ended. */
+#define TELL(handle, call)                                                                         \
+    do {                                                                                           \
+        g_autoptr(Operation) op = find(handle);                                                    \
+                                                                                                   \
+        if (op != NULL)                                                                            \
+            op->host->call;                                                                        \
+    } while (0)
+
+/* The table's reference. */
+static Operation *
+leave(struct drover_operation *handle)
+{
+    Operation *op;
+
+    pthread_mutex_lock(&living_lock);
+    op = g_hash_table_lookup(living, handle);
+    g_hash_table_remove(living, handle);
+    if (g_hash_table_size(living) == 0)
+        g_clear_pointer(&living, g_hash_table_unref);
+    pthread_mutex_unlock(&living_lock);
+    return op;
+}
+
+/* ---- The host's side ---- */
 
 static GHashTable *
 copy_inputs(const char *const *inputs)
@@ -36,8 +113,9 @@ struct drover_operation *
 drover_host_operation_new(const struct drover_operation_input *input,
                           const struct drover_operation_host *host, void *data)
 {
-    struct drover_operation *op = g_new0(struct drover_operation, 1);
+    Operation *op = g_new0(Operation, 1);
 
+    g_atomic_ref_count_init(&op->references);
     op->host = host;
     op->data = data;
     op->node_id = g_strdup(input->node_id);
@@ -47,93 +125,106 @@ drover_host_operation_new(const struct drover_operation_input *input,
     op->pool_config = input->pool_config;
     op->label_config = input->label_config;
     op->inputs = copy_inputs(input->inputs);
-    g_mutex_lock(&living_lock);
-    if (living == NULL)
-        living = g_hash_table_new(NULL, NULL);
-    g_hash_table_add(living, op);
-    g_mutex_unlock(&living_lock);
-    return op;
+    return enter(op);
 }
 
 void
-drover_host_operation_free(struct drover_operation *op)
+drover_host_operation_free(struct drover_operation *handle)
 {
-    g_mutex_lock(&living_lock);
-    g_hash_table_remove(living, op);
-    if (g_hash_table_size(living) == 0)
-        g_clear_pointer(&living, g_hash_table_unref);
-    g_mutex_unlock(&living_lock);
+    g_autoptr(Operation) op = leave(handle);
+
     if (op->release != NULL)
         op->release(op->state);
-    g_hash_table_unref(op->inputs);
-    g_free(op->node_id);
-    g_free(op->external_id);
-    g_free(op->pool);
-    g_free(op->label);
-    g_free(op);
 }
 
 void
-drover_host_operation_cancel(struct drover_operation *op)
+drover_host_operation_cancel(struct drover_operation *handle)
 {
-    g_atomic_int_set(&op->cancelled, 1);
+    g_autoptr(Operation) op = find(handle);
+
+    if (op != NULL)
+        g_atomic_int_set(&op->cancelled, 1);
 }
 
-/* ---- What it is about ---- */
+/* ---- What it is about. The strings outlive the call as long as the operation lives. ---- */
 
 const char *
-drover_operation_node_id(const struct drover_operation *op)
+drover_operation_node_id(const struct drover_operation *handle)
 {
-    return op->node_id;
-}
+    g_autoptr(Operation) op = find(handle);
 
-const char *
-drover_operation_external_id(const struct drover_operation *op)
-{
-    return op->external_id;
-}
-
-const char *
-drover_operation_pool(const struct drover_operation *op)
-{
-    return op->pool;
+    return op != NULL ? op->node_id : NULL;
 }
 
 const char *
-drover_operation_label(const struct drover_operation *op)
+drover_operation_external_id(const struct drover_operation *handle)
 {
-    return op->label;
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL ? op->external_id : NULL;
+}
+
+const char *
+drover_operation_pool(const struct drover_operation *handle)
+{
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL ? op->pool : NULL;
+}
+
+const char *
+drover_operation_label(const struct drover_operation *handle)
+{
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL ? op->label : NULL;
 }
 
 const struct drover_value *
-drover_operation_pool_config(const struct drover_operation *op)
+drover_operation_pool_config(const struct drover_operation *handle)
 {
-    return op->pool_config;
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL ? op->pool_config : NULL;
 }
 
 const struct drover_value *
-drover_operation_label_config(const struct drover_operation *op)
+drover_operation_label_config(const struct drover_operation *handle)
 {
-    return op->label_config;
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL ? op->label_config : NULL;
 }
 
 const char *
-drover_operation_input(const struct drover_operation *op, const char *name)
+drover_operation_input(const struct drover_operation *handle, const char *name)
 {
-    return g_hash_table_lookup(op->inputs, name);
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL && name != NULL ? g_hash_table_lookup(op->inputs, name) : NULL;
 }
 
 int
-drover_operation_cancelled(const struct drover_operation *op)
+drover_operation_cancelled(const struct drover_operation *handle)
 {
-    return g_atomic_int_get(&op->cancelled);
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL && g_atomic_int_get(&op->cancelled);
 }
 
 /* ---- The driver's state ---- */
 
 void
-drover_operation_set_state(struct drover_operation *op, void *state, void (*release)(void *state))
+drover_operation_set_state(struct drover_operation *handle, void *state,
+                           void (*release)(void *state))
 {
+    g_autoptr(Operation) op = find(handle);
+
+    if (op == NULL) {
+        if (release != NULL)
+            release(state);
+        return;
+    }
     if (op->release != NULL && op->state != state)
         op->release(op->state);
     op->state = state;
@@ -141,95 +232,107 @@ drover_operation_set_state(struct drover_operation *op, void *state, void (*rele
 }
 
 void *
-drover_operation_state(const struct drover_operation *op)
+drover_operation_state(const struct drover_operation *handle)
 {
-    return op->state;
+    g_autoptr(Operation) op = find(handle);
+
+    return op != NULL ? op->state : NULL;
 }
 
-/* ---- When to step ---- */
+/* ---- When to step, and how far it is ---- */
 
 void
-drover_operation_call_after(struct drover_operation *op, uint32_t milliseconds)
+drover_operation_call_after(struct drover_operation *handle, uint32_t milliseconds)
 {
-    op->host->call_after(op->data, milliseconds);
+    TELL(handle, call_after(op->data, milliseconds));
 }
 
 void
-drover_operation_wake(struct drover_operation *op)
+drover_operation_wake(struct drover_operation *handle)
 {
-    g_mutex_lock(&living_lock);
-    if (living != NULL && g_hash_table_contains(living, op))
-        op->host->wake(op->data);
-    g_mutex_unlock(&living_lock);
+    TELL(handle, wake(op->data));
+}
+
+void
+drover_operation_set_status(struct drover_operation *handle, const char *status)
+{
+    TELL(handle, set_status(op->data, status));
+}
+
+void
+drover_operation_set_progress(struct drover_operation *handle, uint64_t done, uint64_t total)
+{
+    TELL(handle, set_progress(op->data, done, total));
 }
 
 /* ---- Results ---- */
 
 void
-drover_operation_set_string(struct drover_operation *op, const char *name, const char *value)
+drover_operation_set_string(struct drover_operation *handle, const char *name, const char *value)
 {
-    op->host->set_string(op->data, name, value);
+    TELL(handle, set_string(op->data, name, value));
 }
 
 void
-drover_operation_set_integer(struct drover_operation *op, const char *name, int64_t value)
+drover_operation_set_integer(struct drover_operation *handle, const char *name, int64_t value)
 {
-    op->host->set_integer(op->data, name, value);
+    TELL(handle, set_integer(op->data, name, value));
 }
 
 void
-drover_operation_add_host_key(struct drover_operation *op, const char *key)
+drover_operation_set_json(struct drover_operation *handle, const char *name, const char *text)
 {
-    op->host->add_host_key(op->data, key);
+    TELL(handle, set_json(op->data, name, text));
 }
 
 void
-drover_operation_set_resource(struct drover_operation *op, const char *name, double amount)
+drover_operation_add_host_key(struct drover_operation *handle, const char *key)
 {
-    op->host->set_resource(op->data, name, amount);
+    TELL(handle, add_host_key(op->data, key));
 }
 
 void
-drover_operation_add_item(struct drover_operation *op, const char *kind, const char *id)
+drover_operation_set_resource(struct drover_operation *handle, const char *name, double amount)
 {
-    op->host->add_item(op->data, kind, id);
+    TELL(handle, set_resource(op->data, name, amount));
 }
 
 void
-drover_operation_append_text(struct drover_operation *op, const char *text, size_t length)
+drover_operation_add_item(struct drover_operation *handle, const char *kind, const char *id)
 {
-    op->host->append_text(op->data, text, length);
+    TELL(handle, add_item(op->data, kind, id));
 }
 
 void
-drover_operation_retry_after(struct drover_operation *op, uint32_t milliseconds)
+drover_operation_append_text(struct drover_operation *handle, const char *text, size_t length)
 {
-    op->host->retry_after(op->data, milliseconds);
+    if (text != NULL)
+        TELL(handle, append_text(op->data, text, length));
+}
+
+void
+drover_operation_retry_after(struct drover_operation *handle, uint32_t milliseconds)
+{
+    TELL(handle, retry_after(op->data, milliseconds));
 }
 
 enum drover_step
-drover_operation_fail(struct drover_operation *op, enum drover_failure failure, const char *format,
-                      ...)
+drover_operation_fail(struct drover_operation *handle, enum drover_failure failure,
+                      const char *format, ...)
 {
     g_autofree char *text = NULL;
-    va_list arguments;
 
-    va_start(arguments, format);
-    text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    op->host->fail(op->data, failure, text);
+    FORMAT_TEXT(text, format);
+    TELL(handle, fail(op->data, failure, text));
     return DROVER_FAILED;
 }
 
 void
-drover_operation_log(const struct drover_operation *op, enum drover_log_level level,
+drover_operation_log(const struct drover_operation *handle, enum drover_log_level level,
                      const char *format, ...)
 {
     g_autofree char *text = NULL;
-    va_list arguments;
 
-    va_start(arguments, format);
-    text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    op->host->log(op->data, level, text);
+    FORMAT_TEXT(text, format);
+    TELL(handle, log(op->data, level, text));
 }

@@ -1,8 +1,9 @@
-/* Providers and inventories as drivers see them. */
+/* Providers, inventories and reports as drivers see them. */
 #include <glib.h>
-#include <stdarg.h>
 
 #include <drover/host.h>
+
+#include "format.h"
 
 struct drover_provider {
     char *name;
@@ -48,11 +49,8 @@ drover_provider_log(const struct drover_provider *provider, enum drover_log_leve
                     const char *format, ...)
 {
     g_autofree char *text = NULL;
-    va_list arguments;
 
-    va_start(arguments, format);
-    text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
+    FORMAT_TEXT(text, format);
     provider->host->log(provider->data, level, text);
 }
 
@@ -61,11 +59,8 @@ drover_provider_fail(struct drover_provider *provider, enum drover_failure failu
                      const char *format, ...)
 {
     g_autofree char *text = NULL;
-    va_list arguments;
 
-    va_start(arguments, format);
-    text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
+    FORMAT_TEXT(text, format);
     provider->host->fail(provider->data, failure, text);
     return -1;
 }
@@ -104,4 +99,47 @@ drover_inventory_add(struct drover_inventory *inventory, const char *pool,
                      const struct drover_value *config, uint32_t slots)
 {
     inventory->add(inventory->data, pool, config, slots);
+}
+
+/* ---- Reports ---- */
+
+struct drover_report {
+    drover_host_add_mistake add;
+    void *data;
+};
+
+struct drover_report *
+drover_host_report_new(drover_host_add_mistake add, void *data)
+{
+    struct drover_report *report = g_new0(struct drover_report, 1);
+
+    report->add = add;
+    report->data = data;
+    return report;
+}
+
+void
+drover_host_report_free(struct drover_report *report)
+{
+    g_free(report);
+}
+
+void
+drover_report_error(struct drover_report *report, const struct drover_value *where,
+                    const char *format, ...)
+{
+    g_autofree char *text = NULL;
+
+    FORMAT_TEXT(text, format);
+    report->add(report->data, DROVER_ERR, where, text);
+}
+
+void
+drover_report_warning(struct drover_report *report, const struct drover_value *where,
+                      const char *format, ...)
+{
+    g_autofree char *text = NULL;
+
+    FORMAT_TEXT(text, format);
+    report->add(report->data, DROVER_WARNING, where, text);
 }

@@ -259,29 +259,41 @@ drover_value_get_string(const struct drover_value *map, const char *key, const c
 }
 
 int64_t
-drover_value_get_integer(const struct drover_value *map, const char *key, int64_t otherwise)
+drover_value_integer(const struct drover_value *value, int64_t otherwise)
 {
-    const struct drover_value *value = drover_value_get(map, key);
-
     return is_type(value, DROVER_VALUE_INTEGER) ? value->integer : otherwise;
 }
 
-double
-drover_value_get_number(const struct drover_value *map, const char *key, double otherwise)
+int64_t
+drover_value_get_integer(const struct drover_value *map, const char *key, int64_t otherwise)
 {
-    const struct drover_value *value = drover_value_get(map, key);
+    return drover_value_integer(drover_value_get(map, key), otherwise);
+}
 
+double
+drover_value_number(const struct drover_value *value, double otherwise)
+{
     if (is_type(value, DROVER_VALUE_INTEGER))
         return (double)value->integer;
     return is_type(value, DROVER_VALUE_NUMBER) ? value->number : otherwise;
 }
 
+double
+drover_value_get_number(const struct drover_value *map, const char *key, double otherwise)
+{
+    return drover_value_number(drover_value_get(map, key), otherwise);
+}
+
+int
+drover_value_boolean(const struct drover_value *value, int otherwise)
+{
+    return is_type(value, DROVER_VALUE_BOOLEAN) ? value->boolean : otherwise;
+}
+
 int
 drover_value_get_boolean(const struct drover_value *map, const char *key, int otherwise)
 {
-    const struct drover_value *value = drover_value_get(map, key);
-
-    return is_type(value, DROVER_VALUE_BOOLEAN) ? value->boolean : otherwise;
+    return drover_value_boolean(drover_value_get(map, key), otherwise);
 }
 
 /* ---- Comparing ---- */

@@ -48,7 +48,7 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define DROVER_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define DROVER_EXPORT __attribute__((visibility("default")))
+#define DROVER_EXPORT              __attribute__((visibility("default")))
 #else
 #define DROVER_PRINTF(text, first)
 #define DROVER_EXPORT
@@ -57,6 +57,7 @@ extern "C" {
 struct drover_provider;  /* one entry under `providers:`, as the host sees it */
 struct drover_operation; /* one piece of work that the host asked for */
 struct drover_inventory; /* receives the machines that exist already */
+struct drover_report;    /* receives what is wrong with a configuration */
 struct drover_value;     /* one value of the configuration */
 
 /* ------------------------------------------------------------------------------------------
@@ -84,8 +85,13 @@ enum drover_option_flags {
     DROVER_OPTION_REQUIRED = 1 << 0,
     DROVER_OPTION_SECRET = 1 << 1, /* never shown: not in logs, dumps or errors */
     DROVER_OPTION_SPLIT = 1 << 2,  /* STRINGS: each string is split at white space */
-    DROVER_OPTION_LENIENT = 1 << 3, /* convertible types (a number in quotes) load with a warning */
+    /* Convertible types load with a warning: a number or boolean where a string is wanted, a number
+     * in quotes, and what Python takes as true or false. See also `unique`. */
+    DROVER_OPTION_LENIENT = 1 << 3,
     DROVER_OPTION_DEPRECATED = 1 << 4, /* accepted with a warning */
+    /* Its strings may say {request.tenant_name} and the like. What an operation sees of its label
+     * has these filled in. */
+    DROVER_OPTION_TEMPLATE = 1 << 5,
 };
 
 struct drover_option {
@@ -96,19 +102,40 @@ struct drover_option {
      */
     const char *path;
     enum drover_option_type type;
-    uint32_t flags;        /* of drover_option_flags */
-    const char *fallback;  /* the default, as YAML text; NULL: none */
-    const char *fallback_when; /* "connection-type=winrm: 5986": other default beside that sibling */
-    const char *allowed;   /* "a|b|c", or "1..65535" (either end may be missing); NULL: anything */
-    const char *refers_to; /* "labels" or "diskimages": each string names such a top-level entry */
-    const char *unique;    /* LIST: members that together tell entries apart, "name,port" */
-    const char *old_name;  /* former name of the last part, accepted with a warning */
-    const char *help;      /* one sentence */
+    uint32_t flags;       /* of drover_option_flags */
+    const char *fallback; /* the default, as YAML text; NULL: none */
+    /* "connection-type=winrm: 5986": other default beside that sibling */
+    const char *fallback_when;
+    const char *allowed; /* "a|b|c", or "1..65535" (either end may be missing); NULL: anything */
+    /* "labels" or "diskimages": each string names such a top-level entry. Any other text: one of
+     * the provider's own list of that name, for instance "cloud-images". The labels that a pool
+     * offers are all those that its options refer to. */
+    const char *refers_to;
+    /* LIST: members that together tell an entry from all others of the provider, "name,port"; two
+     * of the same are an error. With DROVER_OPTION_LENIENT, from the others of the same list; the
+     * last one counts then, with a warning. */
+    const char *unique;
+    const char *old_name; /* former name of the last part, accepted with a warning */
+    const char *help;     /* one sentence */
 };
 
 /* Reading the checked configuration, defaults filled in. Values live as long as their provider. */
 
-/* The provider's whole section, a map. */
+enum drover_value_type {
+    DROVER_VALUE_NULL,
+    DROVER_VALUE_BOOLEAN,
+    DROVER_VALUE_INTEGER,
+    DROVER_VALUE_NUMBER,
+    DROVER_VALUE_STRING,
+    DROVER_VALUE_LIST,
+    DROVER_VALUE_MAP,
+};
+
+/*
+ * The provider's whole section, a map. The host adds what is said elsewhere: "diskimage-settings",
+ * for each disk image that the provider refers to a map of its username, python-path and
+ * shell-type; and "driver-settings", what stands for the driver under `drivers:`.
+ */
 DROVER_EXPORT const struct drover_value *
 drover_provider_config(const struct drover_provider *provider);
 
@@ -131,8 +158,15 @@ DROVER_EXPORT double drover_value_get_number(const struct drover_value *map, con
                                              double otherwise);
 DROVER_EXPORT int drover_value_get_boolean(const struct drover_value *map, const char *key,
                                            int otherwise);
-/* The text of a string value itself; NULL when it is none. */
+/* A value itself; NULL, or `otherwise`, when it is of another type. */
 DROVER_EXPORT const char *drover_value_string(const struct drover_value *value);
+DROVER_EXPORT int64_t drover_value_integer(const struct drover_value *value, int64_t otherwise);
+DROVER_EXPORT double drover_value_number(const struct drover_value *value, double otherwise);
+DROVER_EXPORT int drover_value_boolean(const struct drover_value *value, int otherwise);
+/* NULL reads as DROVER_VALUE_NULL. */
+DROVER_EXPORT enum drover_value_type drover_value_type(const struct drover_value *value);
+/* Any value with all that is in it as JSON text, to be freed with free(); never NULL. */
+DROVER_EXPORT char *drover_value_json(const struct drover_value *value);
 
 /* ------------------------------------------------------------------------------------------
  * Failures
@@ -148,6 +182,8 @@ enum drover_failure {
     DROVER_FAILURE_RATE_LIMITED, /* asked too often; see drover_operation_retry_after() */
     DROVER_FAILURE_TIMEOUT,      /* no answer, or not reached, in time */
     DROVER_FAILURE_UNREACHABLE,  /* the machine does not answer, or is not the one expected */
+    DROVER_FAILURE_BROKEN,       /* the cloud made the machine and says that it does not work */
+    DROVER_FAILURE_NO_ADDRESS,   /* the machine has no address that can be used */
 };
 
 /* ------------------------------------------------------------------------------------------
@@ -159,8 +195,9 @@ enum drover_failure {
  * called again, and returns DROVER_RUNNING.
  *
  * A step that is called without need must do no harm. After DROVER_DONE or DROVER_FAILED the
- * operation is not stepped again and the handle must not be used any more; the state set with
- * drover_operation_set_state() is freed then.
+ * operation is not stepped again, and the state set with drover_operation_set_state() is freed.
+ * The handle is dead then and never given out again: the functions below ignore it, or answer with
+ * NULL or 0, so that a late wake or answer does no harm.
  * ------------------------------------------------------------------------------------------ */
 
 enum drover_step {
@@ -190,22 +227,39 @@ DROVER_EXPORT void drover_operation_set_state(struct drover_operation *op, void 
                                               void (*release)(void *state));
 DROVER_EXPORT void *drover_operation_state(const struct drover_operation *op);
 
-/* When to step again: after so many milliseconds (the latest call counts), or as soon as possible.
- * drover_operation_wake() may be called from any thread while the operation runs. */
+/*
+ * When to step again: after so many milliseconds (the latest call counts; DROVER_WHEN_WOKEN: not
+ * before it is woken), or as soon as possible. Any thread may wake an operation, at any time. One
+ * that runs on without having said when is stepped after a second.
+ */
+#define DROVER_WHEN_WOKEN UINT32_MAX
 DROVER_EXPORT void drover_operation_call_after(struct drover_operation *op, uint32_t milliseconds);
 DROVER_EXPORT void drover_operation_wake(struct drover_operation *op);
 
+/* What it is doing, one stable word or two ("waiting for volume"), and how far: shown to operators,
+ * logged when it changes. */
+DROVER_EXPORT void drover_operation_set_status(struct drover_operation *op, const char *status);
+DROVER_EXPORT void drover_operation_set_progress(struct drover_operation *op, uint64_t done,
+                                                 uint64_t total);
+
 /*
  * Results. The names are those of the node record: external_id, hostname, interface_ip,
- * public_ipv4, public_ipv6, private_ipv4, az, region, host_id, cloud, image_id, connection_type,
- * username, python_path, shell_type (strings); connection_port, slot (integers). Others are
- * refused with a warning. An external_id is handed to the host at once, before the operation ends,
- * so that a machine is never lost.
+ * public_ipv4, public_ipv6, private_ipv4, private_ipv6, az, region, host_id, cloud, image_id,
+ * connection_type, username, python_path, shell_type (strings); connection_port, slot (integers);
+ * and, as the text of any JSON value, external_id, driver_data, node_attributes, connection_port.
+ * Items of a listing take name, tags and size too. Others are refused with a warning. NULL is not
+ * the same as never set: it takes away what the label or image would say.
+ *
+ * An external_id is handed to the host at once, before the operation ends, so that a machine is
+ * never lost. It may be set again when more is known, say with a volume added to the server: it is
+ * then a JSON object.
  */
 DROVER_EXPORT void drover_operation_set_string(struct drover_operation *op, const char *name,
                                                const char *value);
 DROVER_EXPORT void drover_operation_set_integer(struct drover_operation *op, const char *name,
                                                 int64_t value);
+DROVER_EXPORT void drover_operation_set_json(struct drover_operation *op, const char *name,
+                                             const char *text);
 /* One host key, "<type> <base64>"; called once for each. */
 DROVER_EXPORT void drover_operation_add_host_key(struct drover_operation *op, const char *key);
 /*
@@ -230,8 +284,7 @@ DROVER_EXPORT enum drover_step drover_operation_fail(struct drover_operation *op
                                                      enum drover_failure failure,
                                                      const char *format, ...) DROVER_PRINTF(3, 4);
 /* With DROVER_FAILURE_RATE_LIMITED: when the cloud wants to be asked again. */
-DROVER_EXPORT void drover_operation_retry_after(struct drover_operation *op,
-                                                uint32_t milliseconds);
+DROVER_EXPORT void drover_operation_retry_after(struct drover_operation *op, uint32_t milliseconds);
 
 /* ------------------------------------------------------------------------------------------
  * Inventory: machines that exist already
@@ -244,6 +297,19 @@ DROVER_EXPORT void drover_operation_retry_after(struct drover_operation *op,
  */
 DROVER_EXPORT void drover_inventory_add(struct drover_inventory *inventory, const char *pool,
                                         const struct drover_value *config, uint32_t slots);
+
+/* ------------------------------------------------------------------------------------------
+ * Checking a configuration beyond its options
+ * ------------------------------------------------------------------------------------------ */
+
+/* One mistake, a sentence for people; the host adds file, line and column of `where`, which is the
+ * value that is wrong, or the map that lacks something. */
+DROVER_EXPORT void drover_report_error(struct drover_report *report,
+                                       const struct drover_value *where, const char *format, ...)
+    DROVER_PRINTF(3, 4);
+DROVER_EXPORT void drover_report_warning(struct drover_report *report,
+                                         const struct drover_value *where, const char *format, ...)
+    DROVER_PRINTF(3, 4);
 
 /* ------------------------------------------------------------------------------------------
  * Host services
@@ -285,6 +351,7 @@ enum drover_capability {
     DROVER_CAN_RESOURCES = 1 << 4, /* resource_list, resource_delete */
     DROVER_CAN_CONSOLE = 1 << 5,   /* machine_console */
     DROVER_CAN_BACKING = 1 << 6,   /* reserved: asks the host for nodes of other providers */
+    DROVER_MAY_BLOCK = 1 << 7,     /* its steps take long: the host does not wonder about them */
 };
 
 struct drover_driver {
@@ -300,6 +367,12 @@ struct drover_driver {
     const char *licence;     /* SPDX identifier */
     uint64_t capabilities;   /* of drover_capability */
     const struct drover_option *options; /* ends with an entry whose path is NULL */
+
+    /*
+     * What the options cannot say ("the label names a cloud image that the provider does not
+     * have"). `config` is the provider's whole section. No network. May be NULL.
+     */
+    void (*config_check)(const struct drover_value *config, struct drover_report *report);
 
     /*
      * A provider's life. open() checks what can be checked without the network and makes the
@@ -319,22 +392,31 @@ struct drover_driver {
 
     /* The host wants the operation to end; it is stepped until it does. */
     void (*operation_cancel)(void *self, struct drover_operation *op);
-    /* What another process needs to go on, as text that the host frees with free(); NULL: cannot
-     * be taken up. Called between steps, and again after each change of state. */
+    /* What another process needs to go on, as text that the host frees with free(), at most 64 KiB,
+     * without secrets; NULL: cannot be taken up. Called after each step. */
     char *(*operation_save)(void *self, struct drover_operation *op);
     /* Restores the state that operation_save() wrote; 0, or -1 when it makes no sense any more.
      * Steps go on from there. */
     int (*operation_resume)(void *self, struct drover_operation *op, const char *saved);
 
     /*
-     * Machines. create: inputs node id, pool, label, "hostname", "tags" (JSON object of strings
-     * that the machine must carry from the first call on); results external_id as soon as known,
-     * addresses, connection, resources. delete: input external id; NOT_FOUND is success. console:
+     * Machines. create: inputs node id, pool, label, "hostname", "image" (the external id of an
+     * image that the host uploaded), "az", "tags" (JSON object of strings that the machine must
+     * carry from the first call on); results external_id as soon as known, addresses, connection,
+     * resources. delete: input external id; NOT_FOUND is success. console:
      * input external id; result text.
      */
     enum drover_step (*machine_create)(void *self, struct drover_operation *op);
     enum drover_step (*machine_delete)(void *self, struct drover_operation *op);
     enum drover_step (*machine_console)(void *self, struct drover_operation *op);
+    /*
+     * Each may be NULL. label_ready: is what the label needs there (its cloud image), so that a
+     * machine could be made if there were room; DONE: yes. zone_list: one item for each
+     * availability zone, its id the name. scan_failed: the machine was made and did not answer.
+     */
+    enum drover_step (*label_ready)(void *self, struct drover_operation *op);
+    enum drover_step (*zone_list)(void *self, struct drover_operation *op);
+    void (*scan_failed)(void *self, const char *label, const char *external_id);
 
     /*
      * Inventory. list: adds every machine; called after open. register: reaches the machine and

@@ -16,16 +16,6 @@ extern "C" {
  * Values of the configuration. A container owns what was put into it.
  * ------------------------------------------------------------------------------------------ */
 
-enum drover_value_type {
-    DROVER_VALUE_NULL,
-    DROVER_VALUE_BOOLEAN,
-    DROVER_VALUE_INTEGER,
-    DROVER_VALUE_NUMBER,
-    DROVER_VALUE_STRING,
-    DROVER_VALUE_LIST,
-    DROVER_VALUE_MAP,
-};
-
 DROVER_EXPORT struct drover_value *drover_value_new_null(void);
 DROVER_EXPORT struct drover_value *drover_value_new_boolean(int value);
 DROVER_EXPORT struct drover_value *drover_value_new_integer(int64_t value);
@@ -46,7 +36,6 @@ DROVER_EXPORT void drover_value_set_place(struct drover_value *value, unsigned l
 DROVER_EXPORT unsigned drover_value_line(const struct drover_value *value);
 DROVER_EXPORT unsigned drover_value_column(const struct drover_value *value);
 
-DROVER_EXPORT enum drover_value_type drover_value_type(const struct drover_value *value);
 DROVER_EXPORT struct drover_value *drover_value_copy(const struct drover_value *value);
 /* By content: order of map members and places do not matter, order of lists does. */
 DROVER_EXPORT int drover_value_equal(const struct drover_value *a, const struct drover_value *b);
@@ -58,12 +47,19 @@ DROVER_EXPORT int drover_value_equal(const struct drover_value *a, const struct 
  * at once, with the host's own pointer. Strings are valid until the call returns.
  * ------------------------------------------------------------------------------------------ */
 
+/* None may be NULL. */
 struct drover_operation_host {
+    /* Nothing uses `data` any more. Any thread: a late wake or log may still be under way when the
+     * operation is freed. */
+    void (*released)(void *data);
     void (*log)(void *data, enum drover_log_level level, const char *text); /* any thread */
-    void (*wake)(void *data);                                                /* any thread */
+    void (*wake)(void *data);                                               /* any thread */
+    void (*set_status)(void *data, const char *status);
+    void (*set_progress)(void *data, uint64_t done, uint64_t total);
     void (*call_after)(void *data, uint32_t milliseconds);
     void (*set_string)(void *data, const char *name, const char *value);
     void (*set_integer)(void *data, const char *name, int64_t value);
+    void (*set_json)(void *data, const char *name, const char *text);
     void (*add_host_key)(void *data, const char *key);
     void (*set_resource)(void *data, const char *name, double amount);
     void (*add_item)(void *data, const char *kind, const char *id);
@@ -82,7 +78,7 @@ struct drover_operation_input {
 DROVER_EXPORT struct drover_operation *
 drover_host_operation_new(const struct drover_operation_input *input,
                           const struct drover_operation_host *host, void *data);
-/* Releases the driver's state. A wake that comes later is ignored. */
+/* Releases the driver's state. What is said of the operation later is ignored. */
 DROVER_EXPORT void drover_host_operation_free(struct drover_operation *op);
 /* Any thread. */
 DROVER_EXPORT void drover_host_operation_cancel(struct drover_operation *op);
@@ -103,6 +99,12 @@ typedef void (*drover_host_add_machine)(void *data, const char *pool,
 DROVER_EXPORT struct drover_inventory *drover_host_inventory_new(drover_host_add_machine add,
                                                                  void *data);
 DROVER_EXPORT void drover_host_inventory_free(struct drover_inventory *inventory);
+
+/* `where` may be NULL. */
+typedef void (*drover_host_add_mistake)(void *data, enum drover_log_level level,
+                                        const struct drover_value *where, const char *text);
+DROVER_EXPORT struct drover_report *drover_host_report_new(drover_host_add_mistake add, void *data);
+DROVER_EXPORT void drover_host_report_free(struct drover_report *report);
 
 #ifdef __cplusplus
 }

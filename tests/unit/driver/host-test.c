@@ -1,4 +1,5 @@
 /* Finding, loading and refusing driver files. */
+#include <dlfcn.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -26,6 +27,40 @@ test_loads_once(void)
     g_assert_true(drover_driver_host_find(host, "good", NULL) == driver);
 }
 
+static void
+test_stays_loaded(void)
+{
+    DroverDriverHost *host = new_host();
+    const struct drover_driver *driver = drover_driver_host_find(host, "good", NULL);
+
+    drover_driver_host_free(host);
+    g_assert_cmpstr(driver->name, ==, "good");
+    host = new_host();
+    g_assert_true(drover_driver_host_find(host, "good", NULL) == driver);
+    drover_driver_host_free(host);
+}
+
+/* Every sample has this symbol; none is to take another's. */
+static void
+test_symbols_are_local(void)
+{
+    g_autoptr(DroverDriverHost) host = new_host();
+
+    g_assert_nonnull(drover_driver_host_find(host, "good", NULL));
+    g_assert_null(dlsym(RTLD_DEFAULT, "drover_sample_marker"));
+}
+
+static void
+check_options(const struct drover_driver *driver)
+{
+    g_assert_cmpuint(driver->option_size, ==, sizeof(struct drover_option));
+    g_assert_cmpstr(driver->options[0].path, ==, "mode");
+    g_assert_null(driver->options[0].help);
+    g_assert_cmpstr(driver->options[1].path, ==, "pools[]");
+    g_assert_cmpint(driver->options[1].type, ==, DROVER_OPTION_LIST);
+    g_assert_null(driver->options[2].path);
+}
+
 /* A newer driver's tail is ignored, an older one's missing tail reads as NULL. */
 static void
 test_other_minors_load(void)
@@ -37,11 +72,13 @@ test_other_minors_load(void)
 
     g_assert_no_error(error);
     g_assert_nonnull(newer->resource_list);
+    check_options(newer);
     shorter = drover_driver_host_find(host, "shorter", &error);
     g_assert_no_error(error);
     g_assert_nonnull(shorter->slot_check);
     g_assert_null(shorter->resource_list);
     g_assert_null(shorter->node_deleted);
+    check_options(shorter);
 }
 
 static void
@@ -56,6 +93,7 @@ test_refused(gconstpointer user_data)
     g_assert_nonnull(error);
     g_assert_nonnull(strstr(error->message, file));
     g_assert_nonnull(strstr(error->message, expected[1]));
+    g_assert_nonnull(strstr(error->message, "this host offers"));
     g_assert_null(strchr(error->message, '\n'));
 }
 
@@ -93,7 +131,7 @@ test_list(void)
             refused++;
     }
     g_assert_cmpuint(loaded, ==, 3);
-    g_assert_cmpuint(refused, ==, 11);
+    g_assert_cmpuint(refused, ==, 17);
 }
 
 /* What is not a shared object at all, and the search order. */
@@ -120,13 +158,19 @@ int
 main(int argc, char **argv)
 {
     static const char *const refused[][2] = {
-        {"oldmajor", "ABI 0.0, this host offers 1.0"},
-        {"newmajor", "ABI 2.0, this host offers 1.0"},
+        {"oldmajor", "it was built for ABI 0.0, this host offers 1.0"},
+        {"newmajor", "it was built for ABI 2.0, this host offers 1.0"},
         {"tiny", "8 bytes"},
         {"huge", "1000000 bytes"},
         {"oddoptions", "1 bytes each"},
-        {"newcapability", "capabilities"},
+        {"hugeoptions", "100000 bytes each"},
+        {"endless", "no end"},
+        {"newtype", "option mode is of a type that is not known (99)"},
+        {"newflag", "option mode has flags that are not known (0x8000)"},
+        {"newcapability", "0x10000"},
         {"incomplete", "machine_delete"},
+        {"cannotopen", "provider_open"},
+        {"unlicensed", "licence"},
         {"misnamed", "calls itself other"},
         {"nothing", "returned nothing"},
         {"noentry", "drover_driver_entry"},
@@ -135,6 +179,8 @@ main(int argc, char **argv)
 
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/driver-host/loads-once", test_loads_once);
+    g_test_add_func("/driver-host/stays-loaded", test_stays_loaded);
+    g_test_add_func("/driver-host/symbols-are-local", test_symbols_are_local);
     g_test_add_func("/driver-host/other-minors-load", test_other_minors_load);
     for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
         g_autofree char *path = g_strdup_printf("/driver-host/refuses-%s", refused[i][0]);

@@ -1,0 +1,276 @@
+/*
+ * What a driver says of an operation while it steps: results of the allowed names, failures,
+ * status. Nothing here trusts it to make sense.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "driver/task-private.h"
+
+static void complain(DroverTask *task, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void
+complain(DroverTask *task, const char *format, ...)
+{
+    g_autofree char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    drover_runner_log(task->runner, DROVER_WARNING, task->node_id, text);
+}
+
+/* ---- Fields ---- */
+
+enum field_form {
+    FORM_TEXT = 1 << 0,
+    FORM_INTEGER = 1 << 1,
+    FORM_JSON = 1 << 2,
+    ONLY_ITEMS = 1 << 3,
+};
+
+static const struct {
+    const char *name;
+    guint forms;
+} known_fields[] = {
+    {"external_id", FORM_TEXT | FORM_JSON},
+    {"hostname", FORM_TEXT},
+    {"interface_ip", FORM_TEXT},
+    {"public_ipv4", FORM_TEXT},
+    {"public_ipv6", FORM_TEXT},
+    {"private_ipv4", FORM_TEXT},
+    {"private_ipv6", FORM_TEXT},
+    {"az", FORM_TEXT},
+    {"region", FORM_TEXT},
+    {"host_id", FORM_TEXT},
+    {"cloud", FORM_TEXT},
+    {"image_id", FORM_TEXT},
+    {"username", FORM_TEXT},
+    {"python_path", FORM_TEXT},
+    {"shell_type", FORM_TEXT},
+    {"connection_type", FORM_TEXT},
+    {"connection_port", FORM_INTEGER | FORM_JSON},
+    {"slot", FORM_INTEGER},
+    {"driver_data", FORM_JSON},
+    {"node_attributes", FORM_JSON},
+    {"name", FORM_TEXT | ONLY_ITEMS},
+    {"tags", FORM_TEXT | ONLY_ITEMS},
+    {"size", FORM_INTEGER | ONLY_ITEMS},
+};
+
+/* Results are about the item that was begun last, if any. */
+static json_t *
+current_fields(DroverTask *task)
+{
+    return task->items->len > 0 ? task->items->pdata[task->items->len - 1] : task->fields;
+}
+
+static gboolean
+is_known(const DroverTask *task, const char *name, guint form)
+{
+    for (guint i = 0; name != NULL && i < G_N_ELEMENTS(known_fields); i++)
+        if (strcmp(known_fields[i].name, name) == 0)
+            return (known_fields[i].forms & form) != 0 &&
+                   ((known_fields[i].forms & ONLY_ITEMS) == 0 || task->items->len > 0);
+    return FALSE;
+}
+
+static void
+deliver_id(DroverTask *task, const char *external_id)
+{
+    task->id_known(external_id, task->user_data);
+}
+
+static void
+tell_id(DroverTask *task, const json_t *value)
+{
+    g_autofree char *text =
+        json_is_string(value) ? g_strdup(json_string_value(value)) : drover_json_text(value);
+
+    if (task->id_known == NULL || task->items->len > 0 || json_is_null(value) ||
+        g_strcmp0(text, task->external_id) == 0)
+        return;
+    drover_task_tell_core(task, deliver_id, text);
+    g_free(task->external_id);
+    task->external_id = g_steal_pointer(&text);
+}
+
+/* Takes the value over. */
+static void
+set_field(DroverTask *task, const char *name, guint form, json_t *value)
+{
+    if (value == NULL) {
+        complain(task, "the driver sets %s to something that is not UTF-8, or not JSON", name);
+    } else if (!is_known(task, name, form)) {
+        complain(task, "the driver sets %s, which is no such field here",
+                 name != NULL ? name : "nothing");
+        json_decref(value);
+    } else {
+        json_object_set_new(current_fields(task), name, value);
+        if (strcmp(name, "external_id") == 0)
+            tell_id(task, value);
+    }
+}
+
+static void
+on_set_string(void *data, const char *name, const char *value)
+{
+    set_field(data, name, FORM_TEXT, value != NULL ? json_string(value) : json_null());
+}
+
+static void
+on_set_integer(void *data, const char *name, int64_t value)
+{
+    set_field(data, name, FORM_INTEGER, json_integer(value));
+}
+
+static void
+on_set_json(void *data, const char *name, const char *text)
+{
+    set_field(data, name, FORM_JSON,
+              text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : json_null());
+}
+
+static void
+on_add_host_key(void *data, const char *key)
+{
+    json_t *fields = current_fields(data);
+    json_t *keys = json_object_get(fields, "host_keys");
+
+    if (keys == NULL) {
+        keys = json_array();
+        json_object_set_new(fields, "host_keys", keys);
+    }
+    if (key != NULL)
+        json_array_append_new(keys, json_string(key));
+}
+
+static void
+on_set_resource(void *data, const char *name, double amount)
+{
+    DroverTask *task = data;
+    json_t *resources = task->resources;
+
+    if (task->items->len > 0)
+        resources = json_object_get(current_fields(task), "resources");
+    /* No limit is no entry: JSON has no infinity. */
+    if (name == NULL || isnan(amount) || isinf(amount))
+        return;
+    json_object_set_new(resources, name,
+                        amount == floor(amount) && fabs(amount) < 1e15
+                            ? json_integer((json_int_t)amount)
+                            : json_real(amount));
+}
+
+static void
+on_add_item(void *data, const char *kind, const char *id)
+{
+    DroverTask *task = data;
+    json_t *item = json_object();
+
+    json_object_set_new(item, "kind", drover_json_from_string(kind));
+    json_object_set_new(item, "id", drover_json_from_string(id));
+    json_object_set_new(item, "resources", json_object());
+    g_ptr_array_add(task->items, item);
+}
+
+static void
+on_append_text(void *data, const char *text, size_t length)
+{
+    g_string_append_len(((DroverTask *)data)->text, text, (gssize)length);
+}
+
+/* ---- Failures ---- */
+
+static void
+on_fail(void *data, enum drover_failure failure, const char *text)
+{
+    DroverTask *task = data;
+    gboolean known = failure >= DROVER_FAILURE_OTHER && failure <= DROVER_FAILURE_NO_ADDRESS;
+
+    task->failure = known ? failure : DROVER_FAILURE_OTHER;
+    g_free(task->message);
+    task->message = g_utf8_make_valid(text, -1);
+}
+
+static void
+on_retry_after(void *data, uint32_t milliseconds)
+{
+    ((DroverTask *)data)->retry_after = milliseconds;
+}
+
+/* ---- When, and how far ---- */
+
+static void
+on_call_after(void *data, uint32_t milliseconds)
+{
+    DroverTask *task = data;
+
+    task->said_when = TRUE;
+    drover_task_call_after(task, milliseconds);
+}
+
+static void
+on_wake(void *data)
+{
+    drover_task_wake(data);
+}
+
+static void
+deliver_status(DroverTask *task, const char *status)
+{
+    g_free(task->status);
+    task->status = g_strdup(status);
+}
+
+static void
+on_set_status(void *data, const char *status)
+{
+    DroverTask *task = data;
+    g_autofree char *valid = status != NULL ? g_utf8_make_valid(status, -1) : NULL;
+
+    if (g_strcmp0(valid, task->last_status) == 0)
+        return;
+    if (valid != NULL)
+        drover_runner_log(task->runner, DROVER_DEBUG, task->node_id, valid);
+    drover_task_tell_core(task, deliver_status, valid);
+    g_free(task->last_status);
+    task->last_status = g_steal_pointer(&valid);
+}
+
+static void
+on_set_progress(void *data, uint64_t done, uint64_t total)
+{
+    DroverTask *task = data;
+
+    task->progress_done = done;
+    task->progress_total = total;
+}
+
+static void
+on_log(void *data, enum drover_log_level level, const char *text)
+{
+    DroverTask *task = data;
+
+    drover_runner_log(task->runner, level, task->node_id, text);
+}
+
+const struct drover_operation_host drover_task_answers = {
+    .released = drover_task_unref,
+    .log = on_log,
+    .wake = on_wake,
+    .set_status = on_set_status,
+    .set_progress = on_set_progress,
+    .call_after = on_call_after,
+    .set_string = on_set_string,
+    .set_integer = on_set_integer,
+    .set_json = on_set_json,
+    .add_host_key = on_add_host_key,
+    .set_resource = on_set_resource,
+    .add_item = on_add_item,
+    .append_text = on_append_text,
+    .fail = on_fail,
+    .retry_after = on_retry_after,
+};

@@ -1,0 +1,178 @@
+#include "runner-fixture.h"
+
+#include <drover/host.h>
+#include <stdlib.h>
+
+#include "support/wait.h"
+
+#define LIMIT_MILLISECONDS 30000
+
+void
+fixture_begin(Fixture *fixture, const char *mode)
+{
+    const char *const directories[] = {SAMPLE_DIR, NULL};
+    struct drover_value *config = drover_value_new_map();
+    const struct drover_driver *driver;
+
+    *fixture = (Fixture){.host = drover_driver_host_new(directories)};
+    fixture->ids = g_ptr_array_new_with_free_func(g_free);
+    fixture->saved = g_ptr_array_new_with_free_func(g_free);
+    driver = drover_driver_host_find(fixture->host, "good", NULL);
+    drover_value_set(config, "mode", drover_value_new_string(mode));
+    fixture->runner = drover_runner_new(driver, "sample-provider", config);
+    drover_value_free(config);
+}
+
+static void
+on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, gpointer user_data)
+{
+    Fixture *fixture = user_data;
+
+    g_assert_false(fixture->opened);
+    g_assert_true(runner == fixture->runner);
+    fixture->opened = TRUE;
+    fixture->machines = machines != NULL ? machines->len : 0;
+    fixture->open_error = error != NULL ? g_error_copy(error) : NULL;
+}
+
+void
+fixture_open(Fixture *fixture, const char *mode)
+{
+    fixture_begin(fixture, mode);
+    drover_runner_open(fixture->runner, on_opened, fixture);
+    g_assert_true(test_wait_for(&fixture->opened, LIMIT_MILLISECONDS));
+}
+
+static void
+on_closed(gpointer user_data)
+{
+    Fixture *fixture = user_data;
+
+    g_assert_false(fixture->closed);
+    fixture->closed = TRUE;
+}
+
+void
+fixture_close(Fixture *fixture, gboolean cancel)
+{
+    drover_runner_close(fixture->runner, cancel, on_closed, fixture);
+    g_assert_true(test_wait_for(&fixture->closed, LIMIT_MILLISECONDS));
+}
+
+void
+fixture_clear(Fixture *fixture)
+{
+    drover_driver_host_free(fixture->host);
+    g_clear_error(&fixture->open_error);
+    g_ptr_array_unref(fixture->ids);
+    g_ptr_array_unref(fixture->saved);
+    g_free(fixture->message);
+    free(fixture->fields);
+    free(fixture->resources);
+    g_free(fixture->text);
+}
+
+void
+fixture_finish(Fixture *fixture, gboolean cancel)
+{
+    fixture_close(fixture, cancel);
+    fixture_clear(fixture);
+}
+
+/* ---- Tasks ---- */
+
+static void
+on_done(const DroverTaskResult *result, gpointer user_data)
+{
+    Fixture *fixture = user_data;
+
+    g_assert_false(fixture->closed);
+    fixture->answers++;
+    fixture->ok = result->ok;
+    fixture->failure = result->failure;
+    fixture->retry_after = result->retry_after;
+    g_assert_true(result->ok == (result->message == NULL));
+    g_free(fixture->message);
+    fixture->message = g_strdup(result->message);
+    free(fixture->fields);
+    fixture->fields = json_dumps(result->fields, JSON_SORT_KEYS | JSON_COMPACT);
+    free(fixture->resources);
+    fixture->resources = json_dumps(result->resources, JSON_SORT_KEYS | JSON_COMPACT);
+    g_free(fixture->text);
+    fixture->text = g_strdup(result->text);
+    fixture->items = result->items->len;
+}
+
+static void
+on_id(const char *external_id, gpointer user_data)
+{
+    g_ptr_array_add(((Fixture *)user_data)->ids, g_strdup(external_id));
+}
+
+static void
+on_saved(const char *saved, gpointer user_data)
+{
+    g_ptr_array_add(((Fixture *)user_data)->saved, g_strdup(saved));
+}
+
+DroverTask *
+fixture_submit_input(Fixture *fixture, DroverTaskKind kind, const DroverTaskInput *input)
+{
+    DroverTaskInput own = *input;
+    guint before = fixture->answers;
+    DroverTask *task;
+
+    own.saved_changed = on_saved;
+    task = drover_runner_submit(fixture->runner, kind, &own, on_done, on_id, fixture);
+    g_assert_cmpuint(fixture->answers, ==, before);
+    return task;
+}
+
+DroverTask *
+fixture_submit(Fixture *fixture, DroverTaskKind kind)
+{
+    const char *const inputs[] = {"tags", "tags", NULL};
+    const DroverTaskInput input = {.node_id = "0000000001", .inputs = inputs};
+
+    return fixture_submit_input(fixture, kind, &input);
+}
+
+typedef struct {
+    const Fixture *fixture;
+    guint answers;
+} Wanted;
+
+static gboolean
+has_answers(gpointer user_data)
+{
+    const Wanted *wanted = user_data;
+
+    return wanted->fixture->answers >= wanted->answers;
+}
+
+void
+fixture_wait_answers(Fixture *fixture, guint answers)
+{
+    Wanted wanted = {.fixture = fixture, .answers = answers};
+
+    g_assert_true(test_wait_until(has_answers, &wanted, LIMIT_MILLISECONDS));
+}
+
+void
+fixture_run(Fixture *fixture, DroverTaskKind kind)
+{
+    fixture_submit(fixture, kind);
+    fixture_wait_answers(fixture, fixture->answers + 1);
+}
+
+void
+fixture_wait_blocked(Fixture *fixture)
+{
+    gint64 deadline = g_get_monotonic_time() + LIMIT_MILLISECONDS * G_TIME_SPAN_MILLISECOND;
+
+    while (drover_runner_blocked_for(fixture->runner) < 20) {
+        g_assert_cmpint(g_get_monotonic_time(), <, deadline);
+        g_main_context_iteration(NULL, FALSE);
+        g_thread_yield();
+    }
+}
