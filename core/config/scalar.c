@@ -155,16 +155,21 @@ construct_integer(const char *text, DroverScalar *scalar)
 /* ---- Resolving ---- */
 
 static GRegex *
+compile_form(guint form)
+{
+    g_autofree char *pattern = g_strdup_printf("^(?:%s)$", forms[form].pattern);
+
+    return g_regex_new(pattern, G_REGEX_OPTIMIZE | G_REGEX_DOLLAR_ENDONLY, 0, NULL);
+}
+
+/* Compiled once, kept for ever. */
+static const GRegex *
 form_regex(guint form)
 {
     static GRegex *compiled[G_N_ELEMENTS(forms)];
 
-    if (g_once_init_enter(&compiled[form])) {
-        g_autofree char *pattern = g_strdup_printf("^(?:%s)$", forms[form].pattern);
-
-        g_once_init_leave(&compiled[form],
-                          g_regex_new(pattern, G_REGEX_OPTIMIZE | G_REGEX_DOLLAR_ENDONLY, 0, NULL));
-    }
+    if (g_once_init_enter(&compiled[form]))
+        g_once_init_leave(&compiled[form], compile_form(form));
     return compiled[form];
 }
 

@@ -33,10 +33,14 @@ guint test_warnings(const TestLoad *load);
 guint test_errors(const TestLoad *load);
 /* No problem at all. */
 void test_assert_clean(const TestLoad *load);
-/* It loaded, and some warning's text holds each of the strings, which end with NULL. */
-void test_assert_warning(const TestLoad *load, ...) G_GNUC_NULL_TERMINATED;
+/* It loaded, and some warning's text holds each of the strings. */
+#define test_assert_warning(load, ...)                                                             \
+    test_assert_problem(load, DROVER_CONFIG_WARNING, (const char *const[]){__VA_ARGS__, NULL})
 /* It did not load, and some error's text holds each of the strings. */
-void test_assert_error(const TestLoad *load, ...) G_GNUC_NULL_TERMINATED;
+#define test_assert_error(load, ...)                                                               \
+    test_assert_problem(load, DROVER_CONFIG_ERROR, (const char *const[]){__VA_ARGS__, NULL})
+void test_assert_problem(const TestLoad *load, DroverConfigSeverity severity,
+                         const char *const *parts);
 /* The text is in no message. */
 void test_assert_unsaid(const TestLoad *load, const char *text);
 

@@ -209,7 +209,7 @@ test_half_written(void)
     g_assert_nonnull(cut);
     cut[strlen("connection-type: win")] = '\0';
     half = test_load(text, NULL);
-    test_assert_error(half, "nodepool.yaml:65:15: error: provider cloud-east", NULL);
+    test_assert_error(half, "nodepool.yaml:65:15: error: provider cloud-east");
     g_assert_nonnull(find_provider(whole, "cloud-east"));
 }
 

@@ -52,12 +52,10 @@ test_unknown_key(void)
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
     g_autoptr(TestLoad) near = test_load(SERVERS "diskimage: []\n", NULL);
 
-    test_assert_warning(load, "nodepool.yaml:2:1: warning: unknown key nothandled", NULL);
-    test_assert_error(strict,
-                      "nodepool.yaml:2:1: error: Schema validation failed: "
-                      "unknown key nothandled",
-                      NULL);
-    test_assert_warning(near, "unknown key diskimage; did you mean diskimages?", NULL);
+    test_assert_warning(load, "nodepool.yaml:2:1: warning: unknown key nothandled");
+    test_assert_error(strict, "nodepool.yaml:2:1: error: Schema validation failed: "
+                              "unknown key nothandled");
+    test_assert_warning(near, "unknown key diskimage; did you mean diskimages?");
 }
 
 static void
@@ -65,7 +63,7 @@ test_label_without_name(void)
 {
     g_autoptr(TestLoad) load = test_load(SERVERS "labels:\n  - min-ready: 1\n", NULL);
 
-    test_assert_error(load, "nodepool.yaml:3:5: error: label 1: name is missing", NULL);
+    test_assert_error(load, "nodepool.yaml:3:5: error: label 1: name is missing");
     test_refuses(SERVERS "labels: [{name: ~}]\n", "label 1: name is missing");
     test_refuses(SERVERS "labels: [a]\n", "label 1: found the string \"a\", must be a map");
 }
@@ -79,9 +77,9 @@ test_label_twice(void)
                                "  - {name: a, min-ready: 2}\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, ":5:5: warning: label a: label a already defined at line 3, column 5",
-                        NULL);
-    test_assert_error(strict, ":5:5: error: ", "label a already defined", NULL);
+    test_assert_warning(load,
+                        ":5:5: warning: label a: label a already defined at line 3, column 5");
+    test_assert_error(strict, ":5:5: error: ", "label a already defined");
     g_assert_cmpuint(load->config->labels->len, ==, 2);
     g_assert_cmpint(drover_config_find_label(load->config, "a")->min_ready, ==, 2);
 }
@@ -131,11 +129,9 @@ test_webapp_types(void)
 
     test_assert_error(load,
                       "2:16: error: webapp.port: found the string \"8005\", must be an integer; "
-                      "write it without quotes",
-                      NULL);
-    test_assert_warning(key, "unknown key listen-address in webapp; did you mean listen_address?",
-                        NULL);
-    test_assert_warning(null, "webapp: found null", NULL);
+                      "write it without quotes");
+    test_assert_warning(key, "unknown key listen-address in webapp; did you mean listen_address?");
+    test_assert_warning(null, "webapp: found null");
     g_assert_cmpint(null->config->webapp_port, ==, 8005);
 }
 
@@ -175,8 +171,8 @@ test_tenant_mistakes(void)
                                 "  - {tenant-name: t, max-ram: 2}\n";
     g_autoptr(TestLoad) load = test_load(twice, NULL), strict = test_validate(twice, NULL);
 
-    test_assert_warning(load, ":4:5: warning: tenant t: tenant t already defined at line 3", NULL);
-    test_assert_error(strict, "tenant t already defined", NULL);
+    test_assert_warning(load, ":4:5: warning: tenant t: tenant t already defined at line 3");
+    test_assert_error(strict, "tenant t already defined");
     g_assert_cmpint(limit(drover_config_find_tenant(load->config, "t"), "cores"), ==, -1);
     g_assert_cmpint(limit(drover_config_find_tenant(load->config, "t"), "ram"), ==, 2);
     test_refuses(SERVERS "tenant-resource-limits: [{max-cores: 1}]\n",
@@ -224,8 +220,8 @@ test_real_for_integer(void)
     const char *text = SERVERS "max-hold-age: 90.5\nbuild-log-retention: 3.0\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, "max-hold-age: found the number 90.5", "it is taken as 90", NULL);
-    test_assert_warning(load, "build-log-retention", "it is taken as 3", NULL);
+    test_assert_warning(load, "max-hold-age: found the number 90.5", "it is taken as 90");
+    test_assert_warning(load, "build-log-retention", "it is taken as 3");
     g_assert_cmpint(load->config->max_hold_age, ==, 90);
     g_assert_cmpuint(test_errors(strict), ==, 2);
     test_refuses(SERVERS "max-hold-age: 1.0e+40\n", "max-hold-age");
@@ -240,12 +236,12 @@ test_nulls(void)
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
     g_autoptr(TestLoad) scalar = test_validate(SERVERS "elements-dir:\n", NULL);
 
-    test_assert_warning(load, ":2:8: warning: labels: found null", NULL);
-    test_assert_warning(load, ":3:12: warning: providers: found null", NULL);
+    test_assert_warning(load, ":2:8: warning: labels: found null");
+    test_assert_warning(load, ":3:12: warning: providers: found null");
     g_assert_cmpuint(test_warnings(load), ==, 4);
     g_assert_cmpuint(load->config->labels->len, ==, 0);
-    test_assert_warning(strict, "labels: found null", NULL);
-    test_assert_error(scalar, "elements-dir: found null", NULL);
+    test_assert_warning(strict, "labels: found null");
+    test_assert_error(scalar, "elements-dir: found null");
 }
 
 /* A name that is written as a number is what Nodepool works with too. */
@@ -255,9 +251,8 @@ test_numbers_as_names(void)
     const char *text = SERVERS "labels: [{name: 2204}]\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, "name: found the integer 2204, must be a string; write it in quotes",
-                        NULL);
-    test_assert_error(strict, "name: found the integer 2204", NULL);
+    test_assert_warning(load, "name: found the integer 2204, must be a string; write it in quotes");
+    test_assert_error(strict, "name: found the integer 2204");
     g_assert_nonnull(drover_config_find_label(load->config, "2204"));
 }
 
@@ -267,9 +262,9 @@ test_keys_that_are_no_strings(void)
     const char *text = SERVERS "1: x\nyes: y\ntenant-resource-limits: [{tenant-name: t, 5: 6}]\n";
     g_autoptr(TestLoad) load = test_load(text, NULL);
 
-    test_assert_warning(load, ":2:1: warning: unknown key 1", NULL);
-    test_assert_warning(load, ":3:1: warning: unknown key true", NULL);
-    test_assert_warning(load, "tenant t: the key 5 is not a string", NULL);
+    test_assert_warning(load, ":2:1: warning: unknown key 1");
+    test_assert_warning(load, ":3:1: warning: unknown key true");
+    test_assert_warning(load, "tenant t: the key 5 is not a string");
     g_assert_cmpint(limit(drover_config_find_tenant(load->config, "t"), "5"), ==, 6);
 }
 
@@ -297,11 +292,10 @@ test_secure_keys(void)
     g_autoptr(TestLoad) load = test_load(SERVERS, text), strict = test_validate(SERVERS, text);
     g_autoptr(TestLoad) list = test_load(SERVERS, "[s3cret]\n");
 
-    test_assert_warning(load, "secure.yaml:1:1: warning: unknown key labels", NULL);
-    test_assert_warning(strict, "secure.yaml:2:1: warning: ", "did you mean zookeeper-servers?",
-                        NULL);
+    test_assert_warning(load, "secure.yaml:1:1: warning: unknown key labels");
+    test_assert_warning(strict, "secure.yaml:2:1: warning: ", "did you mean zookeeper-servers?");
     test_assert_unsaid(strict, "s3cret");
-    test_assert_error(list, "secure.yaml:1:1: error: the file has to hold a map", NULL);
+    test_assert_error(list, "secure.yaml:1:1: error: the file has to hold a map");
 }
 
 static void

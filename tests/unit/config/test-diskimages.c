@@ -87,9 +87,9 @@ test_twice(void)
                                "  - {name: a, release: three}\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, ":4:5: warning: ", "diskimage a already defined at line 3", NULL);
-    test_assert_warning(load, ":5:5: warning: ", "diskimage a already defined at line 4", NULL);
-    test_assert_error(strict, "diskimage a already defined", NULL);
+    test_assert_warning(load, ":4:5: warning: ", "diskimage a already defined at line 3");
+    test_assert_warning(load, ":5:5: warning: ", "diskimage a already defined at line 4");
+    test_assert_error(strict, "diskimage a already defined");
     g_assert_cmpuint(load->config->diskimages->len, ==, 1);
     g_assert_cmpstr(find_image(load, "a")->release, ==, "three");
 }
@@ -114,9 +114,9 @@ test_release(void)
         test_validate(SERVERS "diskimages: [{name: a, release: 0x10}]\n", NULL);
 
     test_assert_warning(load, ":2:33: warning: diskimage a: release: found the number 22.10",
-                        "write it in quotes; it is taken as 22.1", NULL);
+                        "write it in quotes; it is taken as 22.1");
     g_assert_cmpstr(find_image(load, "a")->release, ==, "22.1");
-    test_assert_error(strict, ":2:33: error: ", "release: found the number 22.10", NULL);
+    test_assert_error(strict, ":2:33: error: ", "release: found the number 22.10");
     test_assert_clean(integer);
     g_assert_cmpstr(find_image(integer, "a")->release, ==, "16");
     test_refuses(SERVERS "diskimages: [{name: a, release: 2001-01-01}]\n",
@@ -130,8 +130,7 @@ test_variables(void)
     const char *text = SERVERS "diskimages: [{name: a, env-vars: {A: 1, B: yes, C: 1.50}}]\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, ":2:38: warning: diskimage a: env-vars.A", "write it in quotes",
-                        NULL);
+    test_assert_warning(load, ":2:38: warning: diskimage a: env-vars.A", "write it in quotes");
     assert_object(find_image(load, "a")->env_vars,
                   "{\"A\": \"1\", \"B\": \"True\", \"C\": \"1.5\"}");
     g_assert_cmpuint(test_errors(strict), ==, 3);
@@ -177,8 +176,8 @@ test_truth(void)
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
     test_assert_warning(load, "pause: found the string \"no\", must be true or false",
-                        "it is taken as true", NULL);
-    test_assert_warning(load, "abstract: found the integer 0", "it is taken as false", NULL);
+                        "it is taken as true");
+    test_assert_warning(load, "abstract: found the integer 0", "it is taken as false");
     g_assert_true(find_image(load, "a")->pause);
     g_assert_false(find_image(load, "a")->abstract);
     g_assert_cmpuint(test_errors(strict), ==, 2);
@@ -195,12 +194,9 @@ test_no_parent(void)
                                                  "  - {name: b, parent: parnet}\n",
                                          NULL);
 
-    test_assert_error(load,
-                      ":4:23: error: diskimage a: diskimage a has non-existant parent: "
-                      "this_does_not_exist",
-                      NULL);
-    test_assert_error(load, "diskimage b has non-existant parent: parnet; did you mean parent?",
-                      NULL);
+    test_assert_error(load, ":4:23: error: diskimage a: diskimage a has non-existant parent: "
+                            "this_does_not_exist");
+    test_assert_error(load, "diskimage b has non-existant parent: parnet; did you mean parent?");
 }
 
 static void
@@ -217,11 +213,10 @@ test_circle(void)
                           "{name: c, parent: a}]\n",
                   NULL);
 
-    test_assert_error(load, ":3:23: error: diskimage a: its parents form a circle: a -> b -> a",
-                      NULL);
-    test_assert_error(load, "diskimage d: its parents form a circle: d -> d", NULL);
+    test_assert_error(load, ":3:23: error: diskimage a: its parents form a circle: a -> b -> a");
+    test_assert_error(load, "diskimage d: its parents form a circle: d -> d");
     g_assert_cmpuint(test_errors(load), ==, 2);
-    test_assert_error(flow, "a -> b -> c -> a", NULL);
+    test_assert_error(flow, "a -> b -> c -> a");
     g_assert_cmpuint(test_errors(flow), ==, 1);
 }
 
@@ -298,8 +293,7 @@ test_secrets(void)
     test_assert_clean(load);
     assert_object(find_image(load, "fake-image")->env_vars,
                   "{\"A\": \"a\", \"B\": \"c\", \"REG_PASSWORD\": \"s3cret\"}");
-    test_assert_warning(number, "secure.yaml:1:49: warning: diskimage fake-image: env-vars.PIN",
-                        NULL);
+    test_assert_warning(number, "secure.yaml:1:49: warning: diskimage fake-image: env-vars.PIN");
     test_assert_unsaid(number, "31337");
 }
 
@@ -317,11 +311,11 @@ test_secret_mistakes(void)
                                          "  - s3cret\n");
 
     test_assert_error(load, "secure.yaml:2:12: error: diskimage imgae: the secure file names",
-                      "did you mean image?", NULL);
-    test_assert_error(load, "secure.yaml:3:12: error: diskimage base", "abstract", NULL);
-    test_assert_error(load, "secure.yaml:4:5: error: diskimage 3: name is missing", NULL);
-    test_assert_error(load, "secure.yaml:5:5: error: diskimage image: env-vars is missing", NULL);
-    test_assert_error(load, "secure.yaml:6:5: error: diskimage 5: found a string", NULL);
+                      "did you mean image?");
+    test_assert_error(load, "secure.yaml:3:12: error: diskimage base", "abstract");
+    test_assert_error(load, "secure.yaml:4:5: error: diskimage 3: name is missing");
+    test_assert_error(load, "secure.yaml:5:5: error: diskimage image: env-vars is missing");
+    test_assert_error(load, "secure.yaml:6:5: error: diskimage 5: found a string");
     test_assert_unsaid(load, "s3cret");
 }
 

@@ -157,6 +157,7 @@ test_main_file(void)
 
             /* What was accepted is accepted again, and is then the same. */
             g_assert_nonnull(again->config);
+            g_assert_true(test_warnings(load) > 0 || strict->config != NULL);
             for (guint k = 0; k < load->config->providers->len; k++)
                 g_assert_true(drover_provider_config_equal(load->config->providers->pdata[k],
                                                            again->config->providers->pdata[k]));
@@ -181,6 +182,8 @@ test_secure_file(void)
     for (guint i = 0; i < ROUNDS / 4; i++) {
         g_autofree char *text = mutate(secure, random);
         g_autoptr(TestLoad) load = test_load(sample, text);
+
+        g_assert_true(load->config != NULL || test_errors(load) > 0);
     }
 }
 

@@ -21,8 +21,8 @@ test_ten(void)
     guint line = 0;
 
     g_assert_cmpuint(test_errors(load), ==, 10);
-    test_assert_error(load, ":1:20: error: zookeeper-timeout: found the string \"soon\"", NULL);
-    test_assert_error(load, ":8:62: error: provider p, pool 2: name is missing", NULL);
+    test_assert_error(load, ":1:20: error: zookeeper-timeout: found the string \"soon\"");
+    test_assert_error(load, ":8:62: error: provider p, pool 2: name is missing");
     for (guint i = 0; i < problems->len; i++) {
         const DroverConfigProblem *problem = problems->pdata[i];
 
@@ -58,7 +58,7 @@ test_one_line(void)
         SERVERS "\"a\\nb\": 1\nlabels: [{name: \"x\\ny\", min-ready: \"\\e[2J\"}]\n", NULL);
     const GPtrArray *problems = drover_config_report_problems(load->report);
 
-    test_assert_error(load, "label x\\x0ay: min-ready: found the string \"\\x1b[2J\"", NULL);
+    test_assert_error(load, "label x\\x0ay: min-ready: found the string \"\\x1b[2J\"");
     for (guint i = 0; i < problems->len; i++) {
         g_autofree char *text = drover_config_problem_text(problems->pdata[i]);
 
@@ -77,7 +77,7 @@ test_long_values(void)
         g_string_append(text, "ü");
     g_string_append(text, "\"\n");
     load = test_load(text->str, NULL);
-    test_assert_error(load, "ü...\", must be an integer", NULL);
+    test_assert_error(load, "ü...\", must be an integer");
     g_assert_cmpuint(
         strlen(((DroverConfigProblem *)drover_config_report_problems(load->report)->pdata[0])
                    ->message),
@@ -97,18 +97,16 @@ test_validator_texts(void)
                       NULL);
     g_autoptr(TestLoad) yaml = test_validate("a: [\n", NULL);
 
-    test_assert_error(yaml, "YAML parsing failed", NULL);
-    test_assert_error(load, "Schema validation failed", "min-ready", NULL);
-    test_assert_error(load, "Schema validation failed", "nothandled", NULL);
-    test_assert_error(load, "diskimage d in provider p is not defined in the main diskimages list",
-                      NULL);
-    test_assert_error(load, "label l in provider p not in top-level labels", NULL);
+    test_assert_error(yaml, "YAML parsing failed");
+    test_assert_error(load, "Schema validation failed", "min-ready");
+    test_assert_error(load, "Schema validation failed", "nothandled");
+    test_assert_error(load, "diskimage d in provider p is not defined in the main diskimages list");
+    test_assert_error(load, "label l in provider p not in top-level labels");
     test_assert_error(load,
                       "label a in provider p uses diskimage e which is not defined in the main "
-                      "diskimages list",
-                      NULL);
-    test_assert_error(load, "diskimage i already defined", NULL);
-    test_assert_error(load, "diskimage j has non-existant parent: k", NULL);
+                      "diskimages list");
+    test_assert_error(load, "diskimage i already defined");
+    test_assert_error(load, "diskimage j has non-existant parent: k");
 }
 
 /* Neither ZooKeeper nor a network nor the files of the daemons are needed. */

@@ -50,13 +50,11 @@ test_unknown_label(void)
 
     test_assert_error(load,
                       ":4:59: error: provider o, pool m, label ubuntu-jamy: label ubuntu-jamy in "
-                      "provider o not in top-level labels; did you mean ubuntu-jammy?",
-                      NULL);
+                      "provider o not in top-level labels; did you mean ubuntu-jammy?");
     test_assert_error(load,
                       ":7:53: error: provider s, pool m, node h: label nope in provider s not in "
-                      "top-level labels",
-                      NULL);
-    test_assert_error(load, ":8:60: error: provider p, pool m: label c in provider p", NULL);
+                      "top-level labels");
+    test_assert_error(load, ":8:60: error: provider p, pool m: label c in provider p");
     g_assert_cmpuint(test_errors(load), ==, 3);
     g_assert_cmpuint(test_errors(strict), ==, 3);
 }
@@ -79,16 +77,13 @@ test_unknown_diskimage(void)
 
     test_assert_error(load,
                       ":7:25: error: provider o, diskimage imag: diskimage imag in provider o is "
-                      "not defined in the main diskimages list; did you mean image?",
-                      NULL);
+                      "not defined in the main diskimages list; did you mean image?");
     test_assert_error(load,
                       ":12:34: error: provider o, pool m, label a: label a in provider o uses "
-                      "diskimage other which is not defined in the main diskimages list",
-                      NULL);
+                      "diskimage other which is not defined in the main diskimages list");
     test_assert_error(load,
                       ":13:36: error: provider o, pool m, label b: cloud-image: cloud is not in "
-                      "cloud-images of provider o; did you mean cloudy?",
-                      NULL);
+                      "cloud-images of provider o; did you mean cloudy?");
 }
 
 /* ---- Drivers ---- */
@@ -122,9 +117,9 @@ test_unknown_driver(void)
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
     test_assert_error(strict, ":4:23: error: provider n: the driver nope is not installed",
-                      "/drivers/nope.so", "aws, openstack, static", NULL);
+                      "/drivers/nope.so", "aws, openstack, static");
     test_assert_warning(load, ":4:23: warning: provider n: the driver nope is not installed",
-                        "/drivers/nope.so", "aws, openstack, static", NULL);
+                        "/drivers/nope.so", "aws, openstack, static");
     g_assert_nonnull(strstr(find_provider(load, "n")->problem, "nope.so"));
     g_assert_null(find_provider(load, "s")->problem);
     test_refuses(SERVERS "providers: [{name: n, driver: 5}]\n", "driver: found the integer 5");
@@ -156,9 +151,9 @@ test_absent_driver(void)
     assert_labels(load, "gone", "m", "");
     assert_labels(load, "p", "m", "a");
     g_assert_null(find_provider(load, "p")->problem);
-    test_assert_error(strict, "provider gone: the driver azure is not installed", NULL);
+    test_assert_error(strict, "provider gone: the driver azure is not installed");
     g_assert_cmpuint(test_errors(strict), ==, 1);
-    test_assert_error(mistake, "provider g: priority: found the string \"high\"", NULL);
+    test_assert_error(mistake, "provider g: priority: found the string \"high\"");
 }
 
 static void
@@ -169,11 +164,10 @@ test_broken_driver(void)
                                "  - {name: s, driver: static}\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, "provider x: the driver broken is broken: the default of the option",
-                        NULL);
+    test_assert_warning(load, "provider x: the driver broken is broken: the default of the option");
     g_assert_nonnull(find_provider(load, "x")->problem);
     g_assert_null(find_provider(load, "s")->problem);
-    test_assert_error(strict, "provider x: the driver broken is broken", NULL);
+    test_assert_error(strict, "provider x: the driver broken is broken");
 }
 
 /* Programs that have no use for providers. */
@@ -203,14 +197,11 @@ test_twice(void)
         "  - {name: p, driver: plain, pools: [{name: second, labels: [b]}]}\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load,
-                        ":7:5: warning: provider p: provider p already defined at line 4, "
-                        "column 5; the last one is used",
-                        NULL);
+    test_assert_warning(load, ":7:5: warning: provider p: provider p already defined at line 4, "
+                              "column 5; the last one is used");
     test_assert_warning(load,
                         ":6:6: warning: provider q, pool m: pool m already defined at line 5, "
-                        "column 38",
-                        NULL);
+                        "column 38");
     g_assert_cmpuint(load->config->providers->len, ==, 2);
     g_assert_cmpuint(find_provider(load, "p")->pools->len, ==, 1);
     assert_labels(load, "p", "second", "b");
@@ -227,9 +218,9 @@ test_concurrency(void)
     g_autoptr(TestLoad) absent =
         test_load(SERVERS "providers: [{name: s, driver: static}]\n", NULL);
 
-    test_assert_warning(load, ":2:56: warning: provider s: max-concurrency", NULL);
+    test_assert_warning(load, ":2:56: warning: provider s: max-concurrency");
     g_assert_cmpint(find_provider(load, "s")->max_concurrency, ==, 0);
-    test_assert_warning(strict, "max-concurrency", NULL);
+    test_assert_warning(strict, "max-concurrency");
     test_assert_clean(absent);
     g_assert_cmpint(find_provider(absent, "s")->max_concurrency, ==, -1);
 }
@@ -294,9 +285,8 @@ test_unknown_key(void)
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
     test_assert_warning(load, ":3:49: warning: provider s, pool m: ", "max-server",
-                        "did you mean max-servers?", NULL);
-    test_assert_error(strict, ":3:49: error: provider s, pool m: ", "did you mean max-servers?",
-                      NULL);
+                        "did you mean max-servers?");
+    test_assert_error(strict, ":3:49: error: provider s, pool m: ", "did you mean max-servers?");
 }
 
 static void
@@ -332,11 +322,9 @@ test_static_identity(void)
 
     test_loads(nodes);
     test_assert_error(
-        load,
-        ":14:13: error: provider s, pool n, node h: node h already defined at line 9, "
-        "column 13 with the same name, username, connection-port",
-        NULL);
-    test_assert_error(strict, ":14:13: error", "line 9", NULL);
+        load, ":14:13: error: provider s, pool n, node h: node h already defined at line 9, "
+              "column 13 with the same name, username, connection-port");
+    test_assert_error(strict, ":14:13: error", "line 9");
 }
 
 /* A pool that a later one replaces takes its machines with it. */
@@ -353,7 +341,7 @@ test_replaced_pool(void)
                          "      - {name: n, nodes: [{name: h, labels: a}]}\n",
                   NULL);
 
-    test_assert_warning(load, "pool m already defined", NULL);
+    test_assert_warning(load, "pool m already defined");
     g_assert_cmpuint(test_warnings(load), ==, 1);
     assert_labels(load, "s", "m", "b");
 }
@@ -369,11 +357,10 @@ test_static_unknown(void)
                "    pools: [{name: m, nodes: [{name: h, labels: a, connection-prot: 5}]}]\n";
     g_autoptr(TestLoad) load = test_load(text, NULL), strict = test_validate(text, NULL);
 
-    test_assert_warning(load, ":6:5: warning: provider s: unknown key cloud; known are ", NULL);
-    test_assert_error(strict, ":6:5: error: provider s: ", "unknown key cloud", NULL);
-    test_assert_error(strict,
-                      ":7:52: error: provider s, pool m, node h: ", "did you mean connection-port?",
-                      NULL);
+    test_assert_warning(load, ":6:5: warning: provider s: unknown key cloud; known are ");
+    test_assert_error(strict, ":6:5: error: provider s: ", "unknown key cloud");
+    test_assert_error(
+        strict, ":7:52: error: provider s, pool m, node h: ", "did you mean connection-port?");
 }
 
 static void
@@ -392,8 +379,8 @@ test_static_values(void)
         NULL);
     const struct drover_value *nodes, *node;
 
-    test_assert_warning(load, ":9:", "ssh-port is the old name of connection-port", NULL);
-    test_assert_warning(load, ":11:", "connection-port: found the string \"23\"", NULL);
+    test_assert_warning(load, ":9:", "ssh-port is the old name of connection-port");
+    test_assert_warning(load, ":11:", "connection-port: found the string \"23\"");
     assert_labels(load, "s", "m", "a b ubuntu-jammy");
     nodes = drover_value_get(find_pool(load, "s", "m")->values, "nodes");
     node = drover_value_item(nodes, 0);
@@ -416,8 +403,7 @@ test_both_names(void)
                   NULL);
     const struct drover_value *nodes = drover_value_get(find_pool(load, "s", "m")->values, "nodes");
 
-    test_assert_warning(load, "ssh-port is the old name of connection-port, which is given too",
-                        NULL);
+    test_assert_warning(load, "ssh-port is the old name of connection-port, which is given too");
     g_assert_cmpint(drover_value_get_integer(drover_value_item(nodes, 0), "connection-port", 0), ==,
                     1);
 }
@@ -440,15 +426,13 @@ test_options(void)
 
     test_assert_error(load,
                       ":8:19: error: provider e: image-format: found the string \"rwa\", must "
-                      "be one of ova, vhd, vhdx, vmdk, raw; did you mean raw?",
-                      NULL);
-    test_assert_error(load, "access-token: found a list, must be a string", NULL);
+                      "be one of ova, vhd, vhdx, vmdk, raw; did you mean raw?");
+    test_assert_error(load, "access-token: found a list, must be a string");
     test_assert_unsaid(load, "s3cret");
-    test_assert_error(load, ":10:27: error: provider e: max-resources.vcpu: found the string",
-                      NULL);
-    test_assert_error(load, "launch-retries: found the boolean true, must be an integer", NULL);
-    test_assert_error(load, "host-key-checking: found the string \"no\"", NULL);
-    test_assert_error(load, "label a: instance-type is missing, must be a string", NULL);
+    test_assert_error(load, ":10:27: error: provider e: max-resources.vcpu: found the string");
+    test_assert_error(load, "launch-retries: found the boolean true, must be an integer");
+    test_assert_error(load, "host-key-checking: found the string \"no\"");
+    test_assert_error(load, "label a: instance-type is missing, must be a string");
     g_assert_cmpuint(test_errors(load), ==, 6);
 }
 
@@ -458,7 +442,7 @@ test_deprecated(void)
     g_autoptr(TestLoad) load =
         test_load(SERVERS "providers: [{name: o, cloud: c, nodepool-id: x}]\n", NULL);
 
-    test_assert_warning(load, "nodepool-id is deprecated: It is not used any more.", NULL);
+    test_assert_warning(load, "nodepool-id is deprecated: It is not used any more.");
 }
 
 /* Numbers of options that take reals are reals, so that 1 and 1.0 are the same. */
