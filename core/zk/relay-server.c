@@ -76,9 +76,9 @@ drover_zk_relay_server_accept(DroverZkRelayServer *server, GError **error)
         /* A client that gave up before we came to it has no descriptor any more. */
         if (!is_gone(g_socket_get_fd(client)))
             drover_zk_relay_server_warn(server, DROVER_ZK_RELAY_WARN_CLIENT,
-                                        "refused a connection of another process to port %u of "
-                                        "127.0.0.1, which is for Drover's own use",
-                                        server->local_port);
+                                        "refused a connection of another process to %s, which is "
+                                        "for Drover's own use",
+                                        server->local);
         return NULL;
     }
     g_socket_set_option(client, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
@@ -118,23 +118,34 @@ drover_zk_relay_server_failure_delay(DroverZkRelayServer *server)
 
 /* ---- Life ---- */
 
-static GSocket *
-listen_on_loopback(guint16 *port, GError **error)
+/* The next of 127.0.0.2 to 127.255.255.254, all of which are this machine's own. */
+static GSocketAddress *
+next_loopback(void)
 {
-    g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(G_SOCKET_FAMILY_IPV4);
-    g_autoptr(GSocketAddress) any_port = g_inet_socket_address_new(loopback, 0);
+    static gint used;
+    guint32 number = 0x7f000002 + (guint32)g_atomic_int_add(&used, 1) % 0xfffffd;
+    guint8 bytes[4] = {number >> 24, number >> 16 & 0xff, number >> 8 & 0xff, number & 0xff};
+    g_autoptr(GInetAddress) address = g_inet_address_new_from_bytes(bytes, G_SOCKET_FAMILY_IPV4);
+
+    return g_inet_socket_address_new(address, 0);
+}
+
+static GSocket *
+listen_on_loopback(char **local, GError **error)
+{
+    g_autoptr(GSocketAddress) wanted = next_loopback();
     g_autoptr(GSocketAddress) bound = NULL;
     g_autoptr(GSocket) socket =
         g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, error);
 
-    if (socket == NULL || !g_socket_bind(socket, any_port, FALSE, error) ||
+    if (socket == NULL || !g_socket_bind(socket, wanted, FALSE, error) ||
         !g_socket_listen(socket, error))
         return NULL;
     bound = g_socket_get_local_address(socket, error);
     if (bound == NULL)
         return NULL;
     g_socket_set_blocking(socket, FALSE);
-    *port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound));
+    *local = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(bound));
     return g_steal_pointer(&socket);
 }
 
@@ -147,9 +158,10 @@ drover_zk_relay_server_new(const DroverSessionServer *server, GError **error)
     made->host = g_strdup(server->host);
     made->port = server->port;
     made->name = g_strdup_printf(is_ipv6 ? "[%s]:%u" : "%s:%u", server->host, server->port);
-    made->listener = listen_on_loopback(&made->local_port, error);
+    made->listener = listen_on_loopback(&made->local, error);
     if (made->listener == NULL) {
-        g_prefix_error(error, "cannot listen on 127.0.0.1 for ZooKeeper's server %s: ", made->name);
+        g_prefix_error(
+            error, "cannot listen on a loopback address for the ZooKeeper server %s: ", made->name);
         return NULL;
     }
     return g_steal_pointer(&made);
@@ -169,6 +181,7 @@ clear_server(gpointer data)
     g_clear_object(&server->listener);
     g_free(server->host);
     g_free(server->name);
+    g_free(server->local);
 }
 
 void

@@ -1,6 +1,9 @@
 /*
  * One server of the relay: its name, and the loopback port that stands for it. Counted references,
  * which may be taken and dropped on any thread; everything else on the relay's thread.
+ *
+ * Each has its own loopback address, never used again: when the client library compares lists of
+ * servers it looks at the addresses and not at the ports, and ignores a list that looks the same.
  */
 #pragma once
 
@@ -13,7 +16,7 @@ typedef struct {
     guint16 port;
     char *name; /* "host:port", for messages */
     GSocket *listener;
-    guint16 local_port;
+    char *local; /* "127.0.0.2:port": where it listens */
     /* Monotonic microseconds. */
     gint64 next_warning[2]; /* by DroverZkRelayWarning */
     gint64 next_failure;    /* no client's connection fails earlier */
@@ -25,7 +28,7 @@ typedef enum {
     DROVER_ZK_RELAY_WARN_CLIENT,
 } DroverZkRelayWarning;
 
-/* Listens on a port of 127.0.0.1 that the kernel chooses. Called on any thread. */
+/* Listens on a port that the kernel chooses. Called on any thread. */
 DroverZkRelayServer *drover_zk_relay_server_new(const DroverSessionServer *server, GError **error);
 DroverZkRelayServer *drover_zk_relay_server_ref(DroverZkRelayServer *server);
 void drover_zk_relay_server_unref(DroverZkRelayServer *server);

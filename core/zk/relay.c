@@ -211,16 +211,22 @@ drover_zk_relay_set_servers(DroverZkRelay *relay, const DroverSessionServer *ser
     return TRUE;
 }
 
+static void
+append_host(GString *hosts, const DroverZkRelayServer *server)
+{
+    g_string_append_printf(hosts, "%s%s", hosts->len > 0 ? "," : "", server->local);
+}
+
 char *
 drover_zk_relay_hosts(const DroverZkRelay *relay)
 {
     g_autoptr(GString) hosts = g_string_new(NULL);
 
-    for (guint i = 0; i < relay->servers->len; i++) {
-        const DroverZkRelayServer *server = relay->servers->pdata[i];
-
-        g_string_append_printf(hosts, "%s127.0.0.1:%u", i > 0 ? "," : "", server->local_port);
-    }
+    for (guint i = 0; i < relay->servers->len; i++)
+        append_host(hosts, relay->servers->pdata[i]);
+    /* After a failure the library goes on by two: of an even number it would never try half. */
+    if (relay->servers->len % 2 == 0 && relay->servers->len > 0)
+        append_host(hosts, relay->servers->pdata[0]);
     return g_string_free(g_steal_pointer(&hosts), FALSE);
 }
 

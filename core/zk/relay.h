@@ -4,8 +4,8 @@
  *
  *      client library      relay's own thread              ZooKeeper
  *     ┌──────────────┐    ┌────────────────────┐    TLS   ┌─────────┐
- *     │ 127.0.0.1:p1 │ ─► │ p1 for server 1    │ ───────► │ zk1     │
- *     │ 127.0.0.1:p2 │ ─► │ p2 for server 2    │ ───────► │ zk2     │
+ *     │ 127.0.0.2:p1 │ ─► │ p1 for server 1    │ ───────► │ zk1     │
+ *     │ 127.0.0.3:p2 │ ─► │ p2 for server 2    │ ───────► │ zk2     │
  *     └──────────────┘    └────────────────────┘          └─────────┘
  *
  * Only sockets of this very process are served. A server is trusted when its certificate is signed
@@ -34,12 +34,16 @@ typedef struct {
 DroverZkRelay *drover_zk_relay_new(const DroverSessionServer *servers, guint n_servers,
                                    const DroverZkTls *tls, GError **error);
 
-/* "127.0.0.1:p1,127.0.0.1:p2", in the order of the servers. Free with g_free. */
+/*
+ * "127.0.0.2:p1,127.0.0.3:p2,127.0.0.4:p3", in the order of the servers, for the client library. Of
+ * an even number the first is repeated at the end. Free with g_free.
+ */
 char *drover_zk_relay_hosts(const DroverZkRelay *relay);
 
 /*
- * Another list of servers. Those that were in the old list keep their ports. Connections to servers
- * that are not in the new one live on until the client gives them up. On an error nothing changes.
+ * Another list of servers. Those that were in the old list keep their addresses. Connections to
+ * servers that are not in the new one live on until the client gives them up. On an error nothing
+ * changes.
  */
 gboolean drover_zk_relay_set_servers(DroverZkRelay *relay, const DroverSessionServer *servers,
                                      guint n_servers, GError **error);

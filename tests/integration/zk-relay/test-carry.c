@@ -77,18 +77,18 @@ test_half_close_over_ipv6(void)
 static void
 test_refuses_other_processes(void)
 {
-    static const char program[] =
-        "import socket, sys\n"
-        "with socket.create_connection(('127.0.0.1', int(sys.argv[1])), 10) as peer:\n"
-        "    try:\n"
-        "        sys.exit(len(peer.recv(1)))\n"
-        "    except ConnectionResetError:\n"
-        "        pass\n";
+    static const char program[] = "import socket, sys\n"
+                                  "host, port = sys.argv[1].split(':')\n"
+                                  "with socket.create_connection((host, int(port)), 10) as peer:\n"
+                                  "    try:\n"
+                                  "        sys.exit(len(peer.recv(1)))\n"
+                                  "    except ConnectionResetError:\n"
+                                  "        pass\n";
     g_autoptr(TestZookeeper) server = start_server("server", NULL);
     DroverZkTls tls = good_tls();
     DroverZkRelay *relay = relay_to("127.0.0.1", server, &tls);
     g_autofree char *hosts = drover_zk_relay_hosts(relay);
-    const char *const argv[] = {"/usr/bin/python3", "-c", program, strchr(hosts, ':') + 1, NULL};
+    const char *const argv[] = {"/usr/bin/python3", "-c", program, hosts, NULL};
     g_autoptr(GError) error = NULL;
 
     reset_log();
@@ -143,23 +143,26 @@ test_server_is_down(void)
 }
 
 static void
-test_first_of_two_is_dead(void)
+test_one_of_two_is_dead(gconstpointer place)
 {
+    g_autoptr(GError) error = NULL;
     g_autoptr(TestZookeeper) server = start_server("server", NULL);
     DroverSessionServer two[] = {{.host = "127.0.0.1", .port = test_free_port()},
-                                 {.host = "127.0.0.1", .port = test_zookeeper_tls_port(server)}};
+                                 {.host = "127.0.0.1", .port = test_free_port()}};
     DroverZkTls tls = good_tls();
-    DroverZkRelay *relay = relay_with(two, 2, &tls);
-    g_autofree char *hosts = drover_zk_relay_hosts(relay);
-    g_auto(GStrv) parts = g_strsplit(hosts, ",", -1);
+    DroverZkRelay *relay;
     Client *client;
 
-    g_assert_cmpint(g_strv_length(parts), ==, 2);
-    g_assert_cmpstr(parts[0], !=, parts[1]);
-    zoo_deterministic_conn_order(1);
+    two[GPOINTER_TO_INT(place)].port = test_zookeeper_tls_port(server);
+    relay = relay_with(two, 2, &tls);
     client = client_of(relay);
-    zoo_deterministic_conn_order(0);
     client_wait_connected(client);
+    test_zookeeper_kill(server);
+    reset_log(); /* then it tries both, and comes back to the one that lives */
+    expect_logged("cannot connect");
+    g_assert_true(test_zookeeper_restart(server, &error));
+    g_assert_no_error(error);
+    client_wait_connections(client, 2);
     client_free(client);
     drover_zk_relay_free(relay);
 }
@@ -170,25 +173,30 @@ test_other_servers(void)
     g_autoptr(GError) error = NULL;
     g_autoptr(TestZookeeper) server = start_server("server", NULL);
     DroverSessionServer dead = {.host = "127.0.0.1", .port = test_free_port()};
-    DroverSessionServer both[] = {{.host = "127.0.0.1", .port = test_zookeeper_tls_port(server)},
-                                  dead};
+    DroverSessionServer live = {.host = "127.0.0.1", .port = test_zookeeper_tls_port(server)};
+    DroverSessionServer both[] = {live, dead};
     DroverZkTls tls = good_tls();
     DroverZkRelay *relay = relay_with(&dead, 1, &tls);
-    g_autofree char *before = drover_zk_relay_hosts(relay);
-    g_autofree char *after = NULL;
-    g_autofree char *last = NULL;
-    Client *client = client_of(relay);
+    g_autofree char *first = drover_zk_relay_hosts(relay);
+    g_autofree char *second = NULL;
+    g_autofree char *third = NULL;
+    Client *client;
 
+    reset_log();
+    client = client_of(relay);
+    expect_logged("cannot connect");
     g_assert_true(drover_zk_relay_set_servers(relay, both, 2, &error));
     g_assert_no_error(error);
-    after = drover_zk_relay_hosts(relay);
-    g_assert_true(g_str_has_suffix(after, before)); /* the old one keeps its port */
-    g_assert_cmpint(zoo_set_servers(client_handle(client), after), ==, ZOK);
+    second = drover_zk_relay_hosts(relay);
+    g_assert_nonnull(strstr(second, first)); /* the old one keeps its address */
+
+    g_assert_true(drover_zk_relay_set_servers(relay, &live, 1, &error));
+    third = drover_zk_relay_hosts(relay);
+    g_assert_true(g_str_has_prefix(second, third));
+    g_assert_cmpint(zoo_set_servers(client_handle(client), third), ==, ZOK);
     client_wait_connected(client);
 
-    g_assert_true(drover_zk_relay_set_servers(relay, both, 1, &error)); /* leaves the client be */
-    last = drover_zk_relay_hosts(relay);
-    g_assert_true(g_str_has_prefix(after, last));
+    g_assert_true(drover_zk_relay_set_servers(relay, &dead, 1, &error)); /* leaves the client be */
     client_create(client, "/still", "there", ZOO_EPHEMERAL);
     client_free(client);
     drover_zk_relay_free(relay);
@@ -310,7 +318,10 @@ main(int argc, char **argv)
     g_test_add_func("/zk/relay/server-restarts", test_server_restarts);
     g_test_add_func("/zk/relay/server-is-down", test_server_is_down);
     g_test_add_func("/zk/relay/silent-server", test_silent_server);
-    g_test_add_func("/zk/relay/first-of-two-is-dead", test_first_of_two_is_dead);
+    g_test_add_data_func("/zk/relay/one-of-two-is-dead/second", GINT_TO_POINTER(0),
+                         test_one_of_two_is_dead);
+    g_test_add_data_func("/zk/relay/one-of-two-is-dead/first", GINT_TO_POINTER(1),
+                         test_one_of_two_is_dead);
     g_test_add_func("/zk/relay/other-servers", test_other_servers);
     g_test_add_func("/zk/relay/many-bytes", test_many_bytes);
     g_test_add_func("/zk/relay/freed-while-busy", test_freed_while_busy);
