@@ -1,24 +1,22 @@
 #include "cli/command.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "cli/arguments.h"
 
-const DroverCommand drover_commands[] = {
-    {"list", "list nodes", drover_command_list},
-    {"request-list", "list node requests", drover_command_request_list},
-    {"request submit", "ask for machines", drover_command_request_submit},
-    {"request show", "show a request and its machines", drover_command_request_show},
-    {"request release", "give a request and its machines back", drover_command_request_release},
-    {"hold", "keep a node from being used", drover_command_hold},
-    {"delete", "delete a node", drover_command_delete},
-    {"info", "show what ZooKeeper knows of a provider", drover_command_info},
-    {"config-validate", "check the configuration", drover_command_config_validate},
-    {"driver list", "list the drivers that are installed", drover_command_driver_list},
-    {"driver info", "describe a driver and its options", drover_command_driver_info},
-    {NULL, NULL, NULL},
+static const DroverCommand *const commands[] = {
+    &drover_list_command,
+    &drover_request_list_command,
+    &drover_request_submit_command,
+    &drover_request_show_command,
+    &drover_request_release_command,
+    &drover_hold_command,
+    &drover_delete_command,
+    &drover_info_command,
+    &drover_config_validate_command,
+    &drover_driver_list_command,
+    &drover_driver_info_command,
 };
 
 char *
@@ -26,116 +24,12 @@ drover_cli_describe_commands(void)
 {
     GString *out = g_string_new("Commands:\n");
 
-    for (const DroverCommand *command = drover_commands; command->name != NULL; command++)
-        g_string_append_printf(out, "  %-18s %s\n", command->name, command->summary);
+    for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+        g_string_append_printf(out, "  %-18s %s\n", commands[i]->name, commands[i]->summary);
     return g_string_free(out, FALSE);
 }
 
-/* ---- Finding and running ---- */
-
-/* How many words of argv the command's name takes; 0 when it is another one. */
-static int
-match(const DroverCommand *command, int argc, char **argv)
-{
-    g_auto(GStrv) words = g_strsplit(command->name, " ", -1);
-    int n = (int)g_strv_length(words);
-
-    for (int i = 0; i < n; i++)
-        if (i >= argc || strcmp(argv[i], words[i]) != 0)
-            return 0;
-    return n;
-}
-
-int
-drover_cli_run(DroverCli *cli, int argc, char **argv)
-{
-    for (const DroverCommand *command = drover_commands; command->name != NULL; command++) {
-        int words = match(command, argc, argv);
-
-        if (words > 0) {
-            argv[words - 1] = (char *)command->name;
-            return command->run(cli, argc - words + 1, argv + words - 1);
-        }
-    }
-    fprintf(stderr, "usage: %s [options] COMMAND ...\n%s: error: unknown command: %s\n",
-            cli->program, cli->program, argv[0]);
-    return 2;
-}
-
-void
-drover_cli_clear(DroverCli *cli)
-{
-    g_clear_pointer(&cli->store, drover_store_close);
-    g_clear_pointer(&cli->config, drover_config_unref);
-    g_clear_pointer(&cli->drivers, drover_driver_host_free);
-}
-
-/* ---- Options ---- */
-
-static int
-misused(const DroverCli *cli, const char *command, const char *arguments, const char *message)
-{
-    fprintf(stderr, "usage: %s %s [options]%s%s\n%s %s: error: %s\n", cli->program, command,
-            arguments[0] != '\0' ? " " : "", arguments, cli->program, command, message);
-    return 2;
-}
-
-static const char *
-summary_of(const char *name)
-{
-    for (const DroverCommand *command = drover_commands; command->name != NULL; command++)
-        if (strcmp(command->name, name) == 0)
-            return command->summary;
-    return NULL;
-}
-
-gboolean
-drover_cli_parse(DroverCli *cli, int *argc, char ***argv, const GOptionEntry *entries,
-                 const char *arguments, int n_arguments, int *status)
-{
-    GOptionEntry common[] = {
-        {"json", 0, 0, G_OPTION_ARG_NONE, &cli->json, "Print JSON", NULL},
-        G_OPTION_ENTRY_NULL,
-    };
-    gboolean help = FALSE;
-    const GOptionEntry helps[] = {
-        {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL},
-        G_OPTION_ENTRY_NULL,
-    };
-    const char *command = (*argv)[0];
-    g_autoptr(GOptionContext) context = g_option_context_new(arguments);
-    g_autofree char *name = g_strdup_printf("%s %s", cli->program, command);
-    g_autoptr(GError) error = NULL;
-
-    g_set_prgname(name);
-    g_option_context_set_help_enabled(context, FALSE);
-    g_option_context_set_summary(context, summary_of(command));
-    if (entries != NULL)
-        g_option_context_add_main_entries(context, entries, NULL);
-    g_option_context_add_main_entries(context, common, NULL);
-    g_option_context_add_main_entries(context, helps, NULL);
-    if (!g_option_context_parse(context, argc, argv, &error)) {
-        *status = misused(cli, command, arguments, error->message);
-        return FALSE;
-    }
-    if (help) {
-        g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);
-
-        fputs(text, stdout);
-        *status = 0;
-        return FALSE;
-    }
-    if (*argc - 1 != n_arguments) {
-        g_autofree char *message =
-            *argc - 1 < n_arguments
-                ? g_strdup_printf("the following arguments are required: %s", arguments)
-                : g_strdup_printf("unrecognized arguments: %s", (*argv)[n_arguments + 1]);
-
-        *status = misused(cli, command, arguments, message);
-        return FALSE;
-    }
-    return TRUE;
-}
+/* ---- Messages ---- */
 
 int
 drover_cli_fail(const DroverCli *cli, const char *format, ...)
@@ -147,15 +41,50 @@ drover_cli_fail(const DroverCli *cli, const char *format, ...)
     message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     fprintf(stderr, "%s: %s\n", cli->program, message);
+    if (cli->json)
+        drover_cli_print_json(json_pack("{s:s}", "error", message));
     return 1;
+}
+
+int
+drover_cli_misused(const DroverCli *cli, const DroverCommand *command, const char *format, ...)
+{
+    g_autofree char *message = NULL, *name = NULL, *usage = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    if (command == NULL) {
+        name = g_strdup(cli->program);
+        usage = g_strconcat(name, " [options] COMMAND ...", NULL);
+    } else {
+        name = g_strdup_printf("%s %s", cli->program, command->name);
+        usage = g_strjoin(" ", name, "[options]", command->argument, NULL);
+    }
+    fprintf(stderr, "usage: %s\n%s: error: %s\n", usage, name, message);
+    return 2;
+}
+
+void
+drover_cli_notice(const DroverCli *cli, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vfprintf(cli->json ? stderr : stdout, format, arguments);
+    va_end(arguments);
+    fputc('\n', cli->json ? stderr : stdout);
 }
 
 /* ---- What commands stand on ---- */
 
-const struct drover_driver *
-drover_cli_find_driver(const char *name, gpointer user_data, GError **error)
+void
+drover_cli_clear(DroverCli *cli)
 {
-    return drover_driver_host_find(drover_cli_drivers(user_data), name, error);
+    g_clear_pointer(&cli->store, drover_store_close);
+    g_clear_pointer(&cli->config, drover_config_unref);
+    g_clear_pointer(&cli->drivers, drover_driver_host_free);
 }
 
 DroverDriverHost *
@@ -169,82 +98,157 @@ drover_cli_drivers(DroverCli *cli)
     return cli->drivers;
 }
 
-static DroverConfig *
-load(DroverCli *cli, gboolean strict)
+static const struct drover_driver *
+find_driver(const char *name, gpointer user_data, GError **error)
 {
-    g_autoptr(DroverConfigReport) report = drover_config_report_new();
-    DroverConfig *config = drover_config_load(cli->config_path, cli->secure_path, strict,
-                                              drover_cli_find_driver, cli, report);
+    return drover_driver_host_find(drover_cli_drivers(user_data), name, error);
+}
+
+DroverConfig *
+drover_cli_load_config(DroverCli *cli, gboolean strict, DroverConfigReport *report)
+{
+    return drover_config_load(cli->config_path, cli->secure_path, strict, find_driver, cli, report);
+}
+
+/* What loads all the same is the business of config-validate and the launcher. */
+static void
+print_errors(const DroverConfigReport *report)
+{
     const GPtrArray *problems = drover_config_report_problems(report);
 
-    /* What loads all the same is the business of config-validate and the launcher. */
     for (guint i = 0; i < problems->len; i++) {
         const DroverConfigProblem *problem = problems->pdata[i];
         g_autofree char *text = drover_config_problem_text(problem);
 
-        if (problem->severity == DROVER_CONFIG_ERROR || strict)
+        if (problem->severity == DROVER_CONFIG_ERROR)
             fprintf(stderr, "%s\n", text);
     }
-    return config;
 }
 
-DroverConfig *
-drover_cli_config(DroverCli *cli)
+/* Configuration and connection; the exit status when there is none. */
+static int
+connect_to_store(DroverCli *cli)
 {
-    if (cli->config == NULL) {
-        cli->config = load(cli, FALSE);
-        if (cli->config == NULL)
-            drover_cli_fail(cli, "the configuration %s cannot be used", cli->config_path);
-    }
-    return cli->config;
-}
-
-DroverStore *
-drover_cli_store(DroverCli *cli)
-{
+    g_autoptr(DroverConfigReport) report = drover_config_report_new();
     g_autoptr(GError) error = NULL;
 
-    if (cli->store == NULL && drover_cli_config(cli) != NULL) {
-        cli->store = drover_store_open(cli->config, cli->connect_timeout, &error);
-        if (cli->store == NULL)
-            drover_cli_fail(cli, "%s", error->message);
+    cli->config = drover_cli_load_config(cli, FALSE, report);
+    if (cli->config == NULL) {
+        print_errors(report);
+        return drover_cli_fail(cli, "the configuration %s cannot be used", cli->config_path);
     }
-    return cli->store;
+    cli->store = drover_store_open(cli->config, cli->connect_timeout, &error);
+    return cli->store != NULL ? 0 : drover_cli_fail(cli, "%s", error->message);
+}
+
+/* ---- One command ---- */
+
+static void
+print_help(const DroverCli *cli, const DroverCommand *command, GOptionContext *context)
+{
+    g_autofree char *name = g_strdup_printf("%s %s", cli->program, command->name);
+    g_autofree char *text = NULL;
+
+    g_set_prgname(name);
+    text = g_option_context_get_help(context, TRUE, NULL);
+    fputs(text, stdout);
+}
+
+static int
+run_parsed(DroverCli *cli, const DroverCommand *command, const char *const *arguments)
+{
+    guint given = g_strv_length((char **)arguments), wanted = command->argument != NULL;
+    const char *mistake = command->find_mistake != NULL ? command->find_mistake() : NULL;
+    int status = 0;
+
+    if (given < wanted)
+        return drover_cli_misused(cli, command, "the following arguments are required: %s",
+                                  command->argument);
+    if (given > wanted)
+        return drover_cli_misused(cli, command, "unrecognized arguments: %s", arguments[wanted]);
+    if (mistake != NULL)
+        return drover_cli_misused(cli, command, "%s", mistake);
+    if (command->needs_store)
+        status = connect_to_store(cli);
+    return status != 0 ? status : command->run(cli, arguments[0]);
+}
+
+/* `words` begins with the command's name, as one word. */
+static int
+run_command(DroverCli *cli, const DroverCommand *command, const char *const *words)
+{
+    static const GOptionEntry none[] = {G_OPTION_ENTRY_NULL};
+    g_auto(GStrv) rest = NULL;
+    gboolean help = FALSE;
+    const GOptionEntry common[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &cli->json, "Print JSON", NULL},
+        {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL},
+        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL, command->argument},
+        G_OPTION_ENTRY_NULL,
+    };
+    const GOptionEntry *own = command->options != NULL ? command->options : none;
+    const GOptionEntry *const all[] = {own, common, NULL};
+    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    g_auto(GStrv) arguments = drover_arguments_expand(words, all, FALSE);
+    g_autoptr(GError) error = NULL;
+    const char *const nothing[] = {NULL};
+
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_set_summary(context, command->summary);
+    g_option_context_add_main_entries(context, own, NULL);
+    g_option_context_add_main_entries(context, common, NULL);
+    if (!g_option_context_parse_strv(context, &arguments, &error))
+        return drover_cli_misused(cli, command, "%s", error->message);
+    if (help) {
+        print_help(cli, command, context);
+        return 0;
+    }
+    return run_parsed(cli, command, rest != NULL ? (const char *const *)rest : nothing);
+}
+
+/* ---- Finding the command ---- */
+
+/* How many of the words are the command's name; 0 when it is another one. */
+static guint
+match(const DroverCommand *command, const char *const *words)
+{
+    g_auto(GStrv) name = g_strsplit(command->name, " ", -1);
+    guint i = 0;
+
+    while (name[i] != NULL && g_strcmp0(name[i], words[i]) == 0)
+        i++;
+    return name[i] == NULL ? i : 0;
+}
+
+/* The commands of two words that begin with this one; NULL when there are none. */
+static char *
+second_words(const char *first)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+
+    for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+        const char *space = strchr(commands[i]->name, ' ');
+
+        if (space != NULL && strlen(first) == (gsize)(space - commands[i]->name) &&
+            g_str_has_prefix(commands[i]->name, first))
+            g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", space + 1);
+    }
+    return out->len > 0 ? g_string_free(g_steal_pointer(&out), FALSE) : NULL;
 }
 
 int
-drover_command_config_validate(DroverCli *cli, int argc, char **argv)
+drover_cli_run(DroverCli *cli, const char *const *words)
 {
-    g_autoptr(DroverConfig) config = NULL;
-    int status;
+    g_autofree char *seconds = NULL;
 
-    if (!drover_cli_parse(cli, &argc, &argv, NULL, "", 0, &status))
-        return status;
-    drover_log_for(DROVER_LOG_INFO, "config_validator", "validating %s", cli->config_path);
-    config = load(cli, TRUE);
-    if (cli->json)
-        drover_cli_print_json(
-            json_pack("{s:s, s:b}", "file", cli->config_path, "valid", config != NULL));
-    return config == NULL;
-}
+    for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+        guint n = match(commands[i], words);
 
-void
-drover_cli_print_json(json_t *value)
-{
-    g_autofree char *text = NULL;
-    char *dumped = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY);
-
-    printf("%s\n", dumped);
-    free(dumped);
-    json_decref(value);
-}
-
-char *
-drover_cli_age(double since)
-{
-    double age = floor((double)g_get_real_time() / G_USEC_PER_SEC - since);
-    double days = floor(age / 86400);
-    int rest = (int)(age - days * 86400);
-
-    return g_strdup_printf("%02.0f:%02d:%02d:%02d", days, rest / 3600, rest / 60 % 60, rest % 60);
+        if (n > 0)
+            return run_command(cli, commands[i], words + n - 1);
+    }
+    seconds = second_words(words[0]);
+    if (seconds != NULL)
+        return drover_cli_misused(cli, NULL, "%s is followed by one of: %s", words[0], seconds);
+    return drover_cli_misused(cli, NULL, "unknown command: %s", words[0]);
 }

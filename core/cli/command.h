@@ -1,11 +1,12 @@
 /*
  * The commands of `drover`: one table of them all, and what every command may use. A command
- * parses its own options, prints its result on standard output, and returns the exit status:
- * 0 done, also for "not found" notices; 1 failed; 2 used wrongly.
+ * prints its result on standard output and returns the exit status: 0 done, also for "not found"
+ * notices of Nodepool's commands; 1 failed; 2 used wrongly.
  */
 #pragma once
 
 #include "base/json.h"
+#include "cli/output.h"
 #include "cli/store.h"
 #include "driver/host.h"
 
@@ -18,20 +19,26 @@ typedef struct {
     /* Made when asked for. */
     DroverDriverHost *drivers;
     DroverConfig *config;
-    DroverStore *store;
+    DroverStore *store; /* connected before a command runs that needs it */
 } DroverCli;
 
 typedef struct {
-    const char *name;                                  /* one word, or two: "request submit" */
-    const char *summary;                               /* one line of the help */
-    int (*run)(DroverCli *cli, int argc, char **argv); /* argv[0] is the command */
+    const char *name;            /* one word, or two: "request submit" */
+    const char *summary;         /* one line of the help */
+    const char *argument;        /* the word that it takes, as the help calls it; NULL: none */
+    const GOptionEntry *options; /* beyond --json and --help; set variables of the command's file */
+    const char *(*find_mistake)(void); /* in the options, a sentence; may be NULL */
+    gboolean needs_store;
+    int (*run)(DroverCli *cli, const char *argument);
 } DroverCommand;
 
-/* Ends with a NULL name. */
-extern const DroverCommand drover_commands[];
+extern const DroverCommand drover_list_command, drover_hold_command, drover_delete_command,
+    drover_info_command, drover_config_validate_command, drover_driver_list_command,
+    drover_driver_info_command, drover_request_list_command, drover_request_submit_command,
+    drover_request_show_command, drover_request_release_command;
 
-/* Runs the command that argv begins with. */
-int drover_cli_run(DroverCli *cli, int argc, char **argv);
+/* Runs the command that the words begin with. Returns the exit status. */
+int drover_cli_run(DroverCli *cli, const char *const *words);
 void drover_cli_clear(DroverCli *cli);
 /* All commands, for the help. Free with g_free. */
 char *drover_cli_describe_commands(void);
@@ -39,39 +46,20 @@ char *drover_cli_describe_commands(void);
 /* ---- For commands ---- */
 
 /*
- * Parses a command's options. `arguments` says what else it takes, for the usage line, and
- * `n_arguments` how many words of it there must be. FALSE: `status` is to be returned.
+ * A failure: one line, "<program>: <message>", on standard error; with --json also an object with
+ * the member "error" on standard output. Returns 1.
  */
-gboolean drover_cli_parse(DroverCli *cli, int *argc, char ***argv, const GOptionEntry *entries,
-                          const char *arguments, int n_arguments, int *status);
-
-/* Prints one line, "<program>: <message>", on standard error and returns 1. */
 int drover_cli_fail(const DroverCli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The command line makes no sense: usage and message on standard error. `command` may be NULL.
+ * Returns 2. */
+int drover_cli_misused(const DroverCli *cli, const DroverCommand *command, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+/* A line for people that is no failure: on standard error when the output is JSON. */
+void drover_cli_notice(const DroverCli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Loads the configuration, or connects; NULL after a message: return 1. */
-DroverConfig *drover_cli_config(DroverCli *cli);
-DroverStore *drover_cli_store(DroverCli *cli);
 DroverDriverHost *drover_cli_drivers(DroverCli *cli);
-/* For drover_config_load(); `user_data` is the DroverCli. */
-const struct drover_driver *drover_cli_find_driver(const char *name, gpointer user_data,
-                                                   GError **error);
-
-/* Prints a JSON value and a newline. Takes the value over. */
-void drover_cli_print_json(json_t *value);
-
-/* "DD:HH:MM:SS" since that time, seconds since the epoch. Free with g_free. */
-char *drover_cli_age(double since);
-
-/* ---- The commands, by topic ---- */
-
-int drover_command_list(DroverCli *cli, int argc, char **argv);
-int drover_command_hold(DroverCli *cli, int argc, char **argv);
-int drover_command_delete(DroverCli *cli, int argc, char **argv);
-int drover_command_info(DroverCli *cli, int argc, char **argv);
-int drover_command_request_list(DroverCli *cli, int argc, char **argv);
-int drover_command_request_submit(DroverCli *cli, int argc, char **argv);
-int drover_command_request_show(DroverCli *cli, int argc, char **argv);
-int drover_command_request_release(DroverCli *cli, int argc, char **argv);
-int drover_command_config_validate(DroverCli *cli, int argc, char **argv);
-int drover_command_driver_list(DroverCli *cli, int argc, char **argv);
-int drover_command_driver_info(DroverCli *cli, int argc, char **argv);
+/*
+ * Loads the configuration; what is wrong with it goes to the report. `strict` as for
+ * drover_config_load(). NULL when it cannot be used.
+ */
+DroverConfig *drover_cli_load_config(DroverCli *cli, gboolean strict, DroverConfigReport *report);

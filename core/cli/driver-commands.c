@@ -47,18 +47,24 @@ joined(const json_t *list)
 
 /* ---- driver list ---- */
 
+static char *
+abi_text(const struct drover_driver *driver)
+{
+    return driver != NULL ? g_strdup_printf("%u.%u", driver->abi_major, driver->abi_minor) : NULL;
+}
+
 /* The drivers that the configuration names; NULL when there is none that can be read. */
 static GHashTable *
-enabled_drivers(DroverCli *cli)
+named_drivers(DroverCli *cli)
 {
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
     g_autoptr(DroverConfig) config = NULL;
     GHashTable *names;
 
+    /* Loading waits a while for a file that is being replaced. */
     if (!g_file_test(cli->config_path, G_FILE_TEST_EXISTS))
         return NULL;
-    config = drover_config_load(cli->config_path, cli->secure_path, FALSE, drover_cli_find_driver,
-                                cli, report);
+    config = drover_cli_load_config(cli, FALSE, report);
     if (config == NULL)
         return NULL;
     names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -68,74 +74,80 @@ enabled_drivers(DroverCli *cli)
     return names;
 }
 
-static char *
-abi_text(const struct drover_driver *driver)
-{
-    return driver != NULL ? g_strdup_printf("%u.%u", driver->abi_major, driver->abi_minor)
-                          : g_strdup("");
-}
-
 static json_t *
 file_object(const DroverDriverFile *file, const char *enabled)
 {
     g_autofree char *abi = abi_text(file->driver);
 
     return json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s?}", "name", file->name, "version",
-                     file->driver != NULL ? file->driver->version : NULL, "abi",
-                     file->driver != NULL ? abi : NULL, "file", file->path, "enabled", enabled,
-                     "problem", file->problem);
+                     file->driver != NULL ? file->driver->version : NULL, "abi", abi, "file",
+                     file->path, "enabled", enabled, "problem", file->problem);
 }
 
-static char **
-file_cells(const DroverDriverFile *file, const char *enabled)
+/* Each file found; then what the configuration names and nobody has installed. */
+static json_t *
+list_objects(DroverCli *cli)
 {
-    char **cells = g_new0(char *, 7);
-
-    cells[0] = g_strdup(file->name);
-    cells[1] = g_strdup(file->driver != NULL ? file->driver->version : "");
-    cells[2] = abi_text(file->driver);
-    cells[3] = g_strdup(enabled);
-    cells[4] = g_strdup(file->path);
-    cells[5] = g_strdup(file->problem);
-    return cells;
-}
-
-int
-drover_command_driver_list(DroverCli *cli, int argc, char **argv)
-{
-    static const char *const headers[] = {"Name", "Version", "ABI", "Enabled",
-                                          "File", "Problem", NULL};
-    g_autoptr(DroverTable) table = drover_table_new(headers);
-    g_autoptr(GHashTable) enabled = NULL;
-    g_autoptr(GPtrArray) files = NULL;
-    g_autofree char *text = NULL;
+    g_autoptr(GPtrArray) files = drover_driver_host_list(drover_cli_drivers(cli));
+    g_autoptr(GHashTable) named = named_drivers(cli);
+    g_autoptr(GList) missing = NULL;
     json_t *list = json_array();
-    int status;
 
-    if (!drover_cli_parse(cli, &argc, &argv, NULL, "", 0, &status)) {
-        json_decref(list);
-        return status;
-    }
-    files = drover_driver_host_list(drover_cli_drivers(cli));
-    enabled = enabled_drivers(cli);
     for (guint i = 0; i < files->len; i++) {
         const DroverDriverFile *file = files->pdata[i];
-        const char *is_enabled = enabled == NULL                              ? "unknown"
-                                 : g_hash_table_contains(enabled, file->name) ? "yes"
-                                                                              : "no";
+        gboolean enabled = named != NULL && g_hash_table_remove(named, file->name);
 
-        json_array_append_new(list, file_object(file, is_enabled));
-        drover_table_add_row(table, file_cells(file, is_enabled));
+        json_array_append_new(list, file_object(file, named == NULL ? "unknown"
+                                                      : enabled     ? "yes"
+                                                                    : "no"));
     }
-    if (cli->json) {
-        drover_cli_print_json(list);
-        return 0;
+    if (named != NULL)
+        missing = g_list_sort(g_hash_table_get_keys(named), (GCompareFunc)strcmp);
+    for (GList *name = missing; name != NULL; name = name->next)
+        json_array_append_new(list, json_pack("{s:s, s:n, s:n, s:n, s:s, s:s}", "name", name->data,
+                                              "version", "abi", "file", "enabled", "yes", "problem",
+                                              "not installed"));
+    return list;
+}
+
+static void
+print_list(const json_t *list)
+{
+    static const char *const headers[] = {"Name",    "Version", "ABI", "File",
+                                          "Enabled", "Problem", NULL};
+    static const char *const keys[] = {"name", "version", "abi", "file", "enabled", "problem"};
+    g_autoptr(DroverTable) table = drover_table_new(headers);
+    const json_t *driver;
+    size_t i;
+
+    json_array_foreach(list, i, driver)
+    {
+        char **cells = g_new0(char *, G_N_ELEMENTS(keys) + 1);
+
+        for (guint k = 0; k < G_N_ELEMENTS(keys); k++)
+            cells[k] = g_strdup(drover_json_string(driver, keys[k]));
+        drover_table_add_row(table, cells);
     }
-    json_decref(list);
-    text = drover_table_text(table);
-    fputs(text, stdout);
+    drover_table_print(table);
+}
+
+static int
+driver_list(DroverCli *cli, const char *argument)
+{
+    g_autoptr(json_t) list = list_objects(cli);
+
+    if (cli->json)
+        drover_cli_print_json(g_steal_pointer(&list));
+    else
+        print_list(list);
     return 0;
 }
+
+const DroverCommand drover_driver_list_command = {
+    .name = "driver list",
+    .summary = "list the drivers that are installed",
+    .run = driver_list,
+};
 
 /* ---- driver info ---- */
 
@@ -173,42 +185,53 @@ print_option(const json_t *option)
     const char *allowed = drover_json_string(option, "allowed");
     const char *help = drover_json_string(option, "help");
 
-    printf("  %s (%s%s", drover_json_string(option, "path"), drover_json_string(option, "type"),
-           drover_json_boolean(option, "required", FALSE) ? ", required" : "");
+    drover_cli_print("  %s (%s%s", drover_json_string(option, "path"),
+                     drover_json_string(option, "type"),
+                     drover_json_boolean(option, "required", FALSE) ? ", required" : "");
     if (fallback != NULL)
-        printf(", default %s", fallback);
+        drover_cli_print(", default %s", fallback);
     if (allowed != NULL)
-        printf(", %s", allowed);
-    printf(")\n");
+        drover_cli_print(", %s", allowed);
+    drover_cli_print(")\n");
     if (help != NULL)
-        printf("      %s\n", help);
+        drover_cli_print("      %s\n", help);
 }
 
-int
-drover_command_driver_info(DroverCli *cli, int argc, char **argv)
+static void
+print_driver(const struct drover_driver *driver, const json_t *object)
 {
-    const struct drover_driver *driver;
-    g_autoptr(json_t) object = NULL;
-    g_autoptr(GError) error = NULL;
-    g_autofree char *abilities = NULL;
-    json_t *option;
+    g_autofree char *abilities = joined(json_object_get(object, "capabilities"));
+    const json_t *option;
     size_t i;
-    int status;
 
-    if (!drover_cli_parse(cli, &argc, &argv, NULL, "NAME", 1, &status))
-        return status;
-    driver = drover_driver_host_find(drover_cli_drivers(cli), argv[1], &error);
+    drover_cli_print("%s %s - %s\nABI %s, licence %s\ncan: %s\n\n"
+                     "Options of a provider with driver: %s\n",
+                     driver->name, driver->version, driver->description,
+                     drover_json_string(object, "abi"), driver->licence, abilities, driver->name);
+    json_array_foreach(json_object_get(object, "options"), i, option) print_option(option);
+}
+
+static int
+driver_info(DroverCli *cli, const char *name)
+{
+    g_autoptr(GError) error = NULL;
+    const struct drover_driver *driver =
+        drover_driver_host_find(drover_cli_drivers(cli), name, &error);
+    g_autoptr(json_t) object = NULL;
+
     if (driver == NULL)
         return drover_cli_fail(cli, "%s", error->message);
     object = driver_object(driver);
-    if (cli->json) {
+    if (cli->json)
         drover_cli_print_json(g_steal_pointer(&object));
-        return 0;
-    }
-    abilities = joined(json_object_get(object, "capabilities"));
-    printf("%s %s - %s\nABI %s, licence %s\ncan: %s\n\nOptions of a provider with driver: %s\n",
-           driver->name, driver->version, driver->description, drover_json_string(object, "abi"),
-           driver->licence, abilities, driver->name);
-    json_array_foreach(json_object_get(object, "options"), i, option) print_option(option);
+    else
+        print_driver(driver, object);
     return 0;
 }
+
+const DroverCommand drover_driver_info_command = {
+    .name = "driver info",
+    .summary = "describe a driver and its options",
+    .argument = "NAME",
+    .run = driver_info,
+};

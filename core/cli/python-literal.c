@@ -1,8 +1,17 @@
 #include "cli/python-literal.h"
 
+#include <math.h>
 #include <string.h>
 
 static void add_value(GString *out, const json_t *value);
+
+/* As Python's str.isprintable() sees it. */
+static gboolean
+is_printable(gunichar c)
+{
+    return g_unichar_isprint(c) && !g_unichar_isspace(c) &&
+           g_unichar_type(c) != G_UNICODE_PRIVATE_USE;
+}
 
 static void
 add_character(GString *out, gunichar c, char quote)
@@ -14,7 +23,7 @@ add_character(GString *out, gunichar c, char quote)
         g_string_append_printf(out, "\\%c", quote);
     else if (c < G_N_ELEMENTS(escapes) && escapes[c] != NULL)
         g_string_append(out, escapes[c]);
-    else if (c == ' ' || (g_unichar_isprint(c) && !g_unichar_isspace(c)))
+    else if (c == ' ' || is_printable(c))
         g_string_append_unichar(out, c);
     else if (c < 0x100)
         g_string_append_printf(out, "\\x%02x", c);
@@ -25,12 +34,14 @@ add_character(GString *out, gunichar c, char quote)
 }
 
 static void
-add_string(GString *out, const char *text)
+add_string(GString *out, const char *text, gsize length)
 {
-    char quote = strchr(text, '\'') != NULL && strchr(text, '"') == NULL ? '"' : '\'';
+    const char *end = text + length;
+    char quote =
+        memchr(text, '\'', length) != NULL && memchr(text, '"', length) == NULL ? '"' : '\'';
 
     g_string_append_c(out, quote);
-    for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at))
+    for (const char *at = text; at < end; at = g_utf8_next_char(at))
         add_character(out, g_utf8_get_char(at), quote);
     g_string_append_c(out, quote);
 }
@@ -45,7 +56,7 @@ add_object(GString *out, json_t *object)
     json_object_foreach(object, key, member)
     {
         g_string_append(out, separator);
-        add_string(out, key);
+        add_string(out, key, strlen(key));
         g_string_append(out, ": ");
         add_value(out, member);
         separator = ", ";
@@ -83,7 +94,7 @@ add_real(GString *out, double number)
             break;
     }
     /* 1796100310.1 has too many digits before the point for %g's short form. */
-    if (strchr(text, 'e') != NULL && number >= 1e-4 && number < 1e16)
+    if (strchr(text, 'e') != NULL && fabs(number) >= 1e-4 && fabs(number) < 1e16)
         g_ascii_formatd(text, sizeof(text), "%.1f", number);
     g_string_append(out, text);
     if (strpbrk(text, ".en") == NULL)
@@ -101,7 +112,7 @@ add_value(GString *out, const json_t *value)
         add_list(out, value);
         break;
     case JSON_STRING:
-        add_string(out, json_string_value(value));
+        add_string(out, json_string_value(value), json_string_length(value));
         break;
     case JSON_INTEGER:
         g_string_append_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));

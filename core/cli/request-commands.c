@@ -1,7 +1,7 @@
 /* drover request-list, request show, request release */
-#include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/python-literal.h"
 #include "cli/request-view.h"
@@ -9,17 +9,38 @@
 
 /* ---- request-list ---- */
 
+static json_t *
+id_value(const DroverRequest *request, const json_t *record, const char *key)
+{
+    return json_string(request->id);
+}
+
+static json_t *
+plain_value(const DroverRequest *request, const json_t *record, const char *key)
+{
+    return json_incref(json_object_get(record, key));
+}
+
+static json_t *
+list_value(const DroverRequest *request, const json_t *record, const char *key)
+{
+    g_auto(GStrv) strings = drover_json_strings(record, key);
+
+    return drover_json_from_strings((const char *const *)strings);
+}
+
 static const struct {
-    const char *header, *key, *field;
+    const char *header, *key;
+    json_t *(*value)(const DroverRequest *request, const json_t *record, const char *key);
 } columns[] = {
-    {"Request ID", "id", NULL},
-    {"Priority", "priority", "relative_priority"},
-    {"State", "state", "state"},
-    {"Requestor", "requestor", "requestor"},
-    {"Node Types", "node_types", "node_types"},
-    {"Nodes", "nodes", "nodes"},
-    {"Declined By", "declined_by", "declined_by"},
-    {"Event ID", "event_id", "event_id"},
+    {"Request ID", "id", id_value},
+    {"Priority", "relative_priority", plain_value},
+    {"State", "state", plain_value},
+    {"Requestor", "requestor", plain_value},
+    {"Node Types", "node_types", list_value},
+    {"Nodes", "nodes", list_value},
+    {"Declined By", "declined_by", list_value},
+    {"Event ID", "event_id", plain_value},
 };
 
 static json_t *
@@ -29,134 +50,185 @@ row_object(const DroverRequest *request)
     json_t *row = json_object();
 
     for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
-        json_object_set_new(row, columns[i].key,
-                            columns[i].field != NULL
-                                ? json_incref(json_object_get(record, columns[i].field))
-                                : json_string(request->id));
+        json_object_set_new(row, columns[i].key, columns[i].value(request, record, columns[i].key));
     return row;
 }
 
-int
-drover_command_request_list(DroverCli *cli, int argc, char **argv)
+static void
+print_table(const json_t *rows)
 {
     const char *headers[G_N_ELEMENTS(columns) + 1] = {NULL};
     g_autoptr(DroverTable) table = NULL;
-    g_autoptr(GPtrArray) records = NULL;
-    g_autofree char *text = NULL;
-    g_autoptr(json_t) rows = json_array();
-    int status;
+    const json_t *row;
+    size_t k;
 
-    if (!drover_cli_parse(cli, &argc, &argv, NULL, "", 0, &status))
-        return status;
-    if (drover_cli_store(cli) == NULL)
-        return 1;
     for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
         headers[i] = columns[i].header;
     table = drover_table_new(headers);
-    records = drover_store_read_all(cli->store, DROVER_REQUESTS_PATH, FALSE);
-    for (guint i = 0; i < records->len; i++) {
-        g_autoptr(DroverRequest) request = drover_request_from_record(records->pdata[i]);
+    json_array_foreach(rows, k, row)
+    {
         char **cells = g_new0(char *, G_N_ELEMENTS(columns) + 1);
-        json_t *row;
 
-        if (request == NULL) {
-            g_free(cells);
-            continue;
-        }
-        row = row_object(request);
-        for (guint k = 0; k < G_N_ELEMENTS(columns); k++)
-            cells[k] = drover_cell_text(json_object_get(row, columns[k].key));
+        for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+            cells[i] = drover_cell_text(json_object_get(row, columns[i].key));
         drover_table_add_row(table, cells);
-        json_array_append_new(rows, row);
     }
-    if (cli->json) {
+    drover_table_print(table);
+}
+
+static int
+request_list(DroverCli *cli, const char *argument)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) requests = drover_requests_read_all(cli->store, &error);
+    g_autoptr(json_t) rows = json_array();
+
+    if (requests == NULL)
+        return drover_cli_fail(cli, "%s", error->message);
+    for (guint i = 0; i < requests->len; i++)
+        json_array_append_new(rows, row_object(requests->pdata[i]));
+    if (cli->json)
         drover_cli_print_json(g_steal_pointer(&rows));
-        return 0;
-    }
-    text = drover_table_text(table);
-    fputs(text, stdout);
+    else
+        print_table(rows);
     return 0;
 }
+
+const DroverCommand drover_request_list_command = {
+    .name = "request-list",
+    .summary = "list node requests",
+    .needs_store = TRUE,
+    .run = request_list,
+};
 
 /* ---- request show ---- */
 
-int
-drover_command_request_show(DroverCli *cli, int argc, char **argv)
+static int
+unreadable(DroverCli *cli, const char *id, const GError *error)
 {
-    g_autoptr(DroverRequest) request = NULL;
-    int status;
-
-    if (!drover_cli_parse(cli, &argc, &argv, NULL, "ID", 1, &status))
-        return status;
-    if (drover_cli_store(cli) == NULL)
-        return 1;
-    request = drover_request_read(cli->store, argv[1]);
-    if (request == NULL)
-        return drover_cli_fail(cli, "Request %s not found", argv[1]);
-    drover_request_print(cli, request);
-    return 0;
+    if (g_error_matches(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND))
+        return drover_cli_fail(cli, "request %s not found", id);
+    return drover_cli_fail(cli, "%s", error->message);
 }
+
+static int
+request_show(DroverCli *cli, const char *id)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DroverRequest) request =
+        drover_request_read(cli->store, id, DROVER_READ_PLAIN, &error);
+
+    return request != NULL ? drover_request_print(cli, request) : unreadable(cli, id, error);
+}
+
+const DroverCommand drover_request_show_command = {
+    .name = "request show",
+    .summary = "show a request and its machines",
+    .argument = "ID",
+    .needs_store = TRUE,
+    .run = request_show,
+};
 
 /* ---- request release ---- */
 
+/* What the requestor may still use. Everything else is in other hands already, or held. */
+static gboolean
+is_in_use(const DroverNode *node, const char *request_id)
+{
+    return g_strcmp0(node->allocated_to, request_id) == 0 &&
+           (node->state == DROVER_NODE_READY || node->state == DROVER_NODE_IN_USE);
+}
+
+static void
+mark_used(DroverChange *change, const DroverNode *node)
+{
+    g_autofree char *path = drover_node_path(node->id), *lock = drover_node_lock_path(node->id);
+    g_autoptr(json_t) record = drover_node_record(node);
+    g_autoptr(GBytes) data = NULL;
+
+    drover_node_record_set_state(record, DROVER_NODE_USED);
+    data = drover_record_bytes(record);
+    drover_change_claim(change, lock, TRUE);
+    drover_change_set(change, path, data, node->version);
+}
+
 /*
  * Nodes of a fulfilled request are the requestor's. They are marked used and the request is deleted
- * in one transaction; a launcher sees to the rest. Nodes that are not the request's any more, or
- * gone, are left alone.
+ * in one transaction, so that nothing in between can leave a machine with nobody; a launcher sees
+ * to the rest. A request that is not fulfilled has no nodes yet: it is only deleted, and whoever is
+ * serving it gives up.
  */
-static DroverChangeOutcome
-release(DroverCli *cli, const DroverRequest *request)
+static gboolean
+release(DroverStore *store, const DroverRequest *request, DroverChangeOutcome *outcome,
+        GError **error)
 {
+    g_autoptr(GPtrArray) nodes = drover_request_read_nodes(store, request, error);
     g_autofree char *path = drover_request_path(request->id);
-    DroverChange *change = drover_change_new(drover_store_session(cli->store));
+    DroverChange *change;
 
-    for (char **id = request->nodes; *id != NULL; id++) {
-        g_autoptr(DroverNode) node = drover_request_read_node(cli->store, *id);
-        g_autofree char *node_path = drover_node_path(*id), *lock = drover_node_lock_path(*id);
-        g_autoptr(json_t) record = NULL;
-        g_autoptr(GBytes) data = NULL;
-
-        if (node == NULL || g_strcmp0(node->allocated_to, request->id) != 0)
-            continue;
-        record = drover_node_record(node);
-        drover_node_record_set_state(record, DROVER_NODE_USED);
-        data = drover_record_bytes(record);
-        drover_change_claim(change, lock, TRUE);
-        drover_change_set(change, node_path, data, node->version);
-    }
+    if (nodes == NULL)
+        return FALSE;
+    change = drover_change_new(drover_store_session(store));
+    for (guint i = 0; i < nodes->len; i++)
+        if (is_in_use(nodes->pdata[i], request->id))
+            mark_used(change, nodes->pdata[i]);
     drover_change_delete(change, path, request->version);
-    return drover_store_commit(cli->store, change, NULL);
+    *outcome = drover_store_commit(store, change, NULL);
+    return TRUE;
 }
 
-int
-drover_command_request_release(DroverCli *cli, int argc, char **argv)
+static gboolean
+may_be_tried_again(DroverChangeOutcome outcome)
 {
-    DroverChangeOutcome outcome = DROVER_CHANGE_CONFLICT;
-    g_autofree char *state = NULL;
-    int status;
+    return outcome == DROVER_CHANGE_CONFLICT || outcome == DROVER_CHANGE_GONE ||
+           outcome == DROVER_CHANGE_UNKNOWN;
+}
 
-    if (!drover_cli_parse(cli, &argc, &argv, NULL, "ID", 1, &status))
-        return status;
-    if (drover_cli_store(cli) == NULL)
-        return 1;
-    /* A request that is just being served changes under our hands. */
-    while (outcome == DROVER_CHANGE_CONFLICT) {
-        g_autoptr(DroverRequest) request = drover_request_read(cli->store, argv[1]);
-
-        if (request == NULL)
-            return drover_cli_fail(cli, "Request %s not found", argv[1]);
-        g_free(state);
-        state = g_strdup(drover_request_state_name(request->state));
-        outcome = release(cli, request);
-    }
-    if (outcome == DROVER_CHANGE_BUSY)
-        return drover_cli_fail(cli, "a node of request %s is locked: somebody uses it", argv[1]);
-    if (outcome != DROVER_CHANGE_DONE)
-        return drover_cli_fail(cli, "request %s was not released: %s", argv[1],
-                               drover_change_outcome_name(outcome));
+static int
+released(DroverCli *cli, const char *id, const char *state)
+{
     if (cli->json)
-        drover_cli_print_json(json_pack("{s:s, s:s}", "id", argv[1], "was", state));
+        drover_cli_print_json(json_pack("{s:s, s:s}", "id", id, "was", state));
     else
-        printf("Released request %s (it was %s)\n", argv[1], state);
+        drover_cli_print("Released request %s (it was %s)\n", id, state);
     return 0;
 }
+
+/* A request that is just being served, and its nodes, change under our hands. */
+static int
+request_release(DroverCli *cli, const char *id)
+{
+    g_autofree char *state = NULL;
+    DroverChangeOutcome outcome;
+
+    do {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(DroverRequest) request =
+            drover_request_read(cli->store, id, DROVER_READ_PLAIN, &error);
+
+        /* Gone after an answer was lost: it did happen. */
+        if (request == NULL && state != NULL && outcome == DROVER_CHANGE_UNKNOWN &&
+            g_error_matches(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND))
+            return released(cli, id, state);
+        if (request == NULL)
+            return unreadable(cli, id, error);
+        g_free(state);
+        state = g_strdup(drover_request_state_name(request->state));
+        if (!release(cli->store, request, &outcome, &error))
+            return drover_cli_fail(cli, "%s", error->message);
+    } while (may_be_tried_again(outcome));
+    if (outcome == DROVER_CHANGE_BUSY)
+        return drover_cli_fail(cli, "a node of request %s is locked: somebody uses it", id);
+    if (outcome != DROVER_CHANGE_DONE)
+        return drover_cli_fail(cli, "request %s was not released: %s", id,
+                               drover_change_outcome_name(outcome));
+    return released(cli, id, state);
+}
+
+const DroverCommand drover_request_release_command = {
+    .name = "request release",
+    .summary = "give a request and its machines back",
+    .argument = "ID",
+    .needs_store = TRUE,
+    .run = request_release,
+};

@@ -1,63 +1,88 @@
 /* drover request submit */
-#include <pwd.h>
+#include <glib-unix.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/request-view.h"
 
-#define EXIT_NOT_FULFILLED 1
+#define MOST_NODES       1000
+#define POSITION_SECONDS 5
 
-typedef struct {
-    char **labels;
-    int count, timeout;
-    char *tenant, *provider;
-    int priority;
-    gboolean wait;
-} Wish;
+static char **labels;
+static int count = 1, timeout, priority = 200;
+static char *tenant, *provider;
+static gboolean waits;
+
+static const GOptionEntry options[] = {
+    {"label", 'L', 0, G_OPTION_ARG_STRING_ARRAY, &labels,
+     "What kind of machine; may be given several times", "LABEL"},
+    {"count", 'n', 0, G_OPTION_ARG_INT, &count, "How many of each (1)", "N"},
+    {"wait", 'w', 0, G_OPTION_ARG_NONE, &waits, "Wait until the machines are ready", NULL},
+    {"timeout", 0, 0, G_OPTION_ARG_INT, &timeout, "Wait no longer than this (for ever)", "SECONDS"},
+    {"tenant", 0, 0, G_OPTION_ARG_STRING, &tenant, "On whose account", "NAME"},
+    {"provider", 0, 0, G_OPTION_ARG_STRING, &provider, "Preferably from", "NAME"},
+    {"priority", 0, 0, G_OPTION_ARG_INT, &priority, "100 high, 200 normal, 300 low (200)", "N"},
+    G_OPTION_ENTRY_NULL,
+};
 
 /* ---- Submitting ---- */
 
-static char *
-requestor(void)
+static json_t *
+new_record(void)
 {
-    return g_strdup_printf("drover:%s@%s", g_get_user_name(), g_get_host_name());
-}
+    g_autofree char *owner = g_strdup_printf("drover:%s@%s", g_get_user_name(), g_get_host_name());
+    g_autoptr(GPtrArray) wanted = g_ptr_array_new();
+    json_t *record;
 
-static GBytes *
-request_data(const Wish *wish)
-{
-    g_autoptr(GPtrArray) labels = g_ptr_array_new();
-    g_autofree char *owner = requestor();
-    g_autoptr(json_t) record = NULL;
-
-    for (int i = 0; i < wish->count; i++)
-        for (char **label = wish->labels; *label != NULL; label++)
-            g_ptr_array_add(labels, *label);
-    g_ptr_array_add(labels, NULL);
-    record = drover_request_new_record((const char *const *)labels->pdata, owner, TRUE);
+    for (int i = 0; i < count; i++)
+        for (char **label = labels; *label != NULL; label++)
+            g_ptr_array_add(wanted, *label);
+    g_ptr_array_add(wanted, NULL);
+    record = drover_request_new_record((const char *const *)wanted->pdata, owner, TRUE);
     json_object_set(record, "created_time", json_object_get(record, "state_time"));
     json_object_set_new(record, "requestor_data", json_object());
-    drover_record_set_string(record, "tenant_name", wish->tenant);
-    drover_record_set_string(record, "provider", wish->provider);
-    return drover_record_bytes(record);
+    drover_record_set_string(record, "tenant_name", tenant);
+    drover_record_set_string(record, "provider", provider);
+    return record;
+}
+
+/* The answer to the creation was lost: the request that has our event id, or NULL. */
+static char *
+find_own(DroverStore *store, const char *event_id)
+{
+    g_autoptr(GPtrArray) requests = drover_requests_read_all(store, NULL);
+
+    for (guint i = 0; requests != NULL && i < requests->len; i++) {
+        const DroverRequest *request = requests->pdata[i];
+
+        if (g_strcmp0(request->event_id, event_id) == 0)
+            return g_strdup(request->id);
+    }
+    return NULL;
 }
 
 /* The new request's id; NULL after a message. */
 static char *
-submit(DroverCli *cli, const Wish *wish)
+submit(DroverCli *cli)
 {
-    g_autoptr(GBytes) data = request_data(wish);
-    g_autofree char *path = g_strdup_printf(DROVER_REQUESTS_PATH "/%03d-", wish->priority);
+    DroverSession *session = drover_store_session(cli->store);
+    g_autoptr(json_t) record = new_record();
+    g_autoptr(GBytes) data = drover_record_bytes(record);
+    g_autofree char *path = g_strdup_printf(DROVER_REQUESTS_PATH "/%03d-", priority);
     DroverChange *change;
     DroverChangeOutcome outcome;
     char *id = NULL;
 
-    drover_session_ensure(drover_store_session(cli->store), DROVER_REQUESTS_PATH, NULL, NULL);
-    change = drover_change_new(drover_store_session(cli->store));
+    drover_session_ensure(session, DROVER_REQUESTS_PATH, NULL, NULL);
+    change = drover_change_new(session);
     drover_change_create(change, path, data, ZOO_SEQUENCE);
     outcome = drover_store_commit(cli->store, change, &id);
+    if (outcome == DROVER_CHANGE_UNKNOWN)
+        id = find_own(cli->store, drover_json_string(record, "event_id"));
     if (id == NULL)
         drover_cli_fail(cli, "the request was not stored: %s", drover_change_outcome_name(outcome));
     return id;
@@ -68,153 +93,260 @@ submit(DroverCli *cli, const Wish *wish)
 typedef struct {
     DroverCli *cli;
     const char *id;
-    char *path;
     gboolean terminal;
-    gint64 started;
-    gboolean changed, ended;
-    char *shown; /* the state that was printed last */
+    gint64 started, position_time; /* monotonic, microseconds */
+    guint position;                /* in the queue of requests; 0: not in it */
+    gboolean stirred;              /* something has changed, or the process is to end */
+    int signal;                    /* that is to end it, or 0 */
+    DroverRequest *request;        /* as it was last seen */
+    char *shown;                   /* what was printed last */
 } Waiting;
 
 static void
 on_event(const char *path, int type, gpointer user_data)
 {
-    ((Waiting *)user_data)->changed = TRUE;
+    ((Waiting *)user_data)->stirred = TRUE;
 }
 
+/* Watches end with the session, and tell nothing while there is no connection. */
 static void
-on_seen(const DroverReadReply *reply, gpointer user_data)
+on_state(DroverSession *session, DroverSessionState state, gpointer user_data)
 {
-    *(gboolean *)user_data = TRUE;
+    if (state == DROVER_SESSION_CONNECTED)
+        ((Waiting *)user_data)->stirred = TRUE;
 }
 
-/* A watch on the request's next change, set before it is read. */
-static void
-watch(Waiting *waiting)
+static gboolean
+on_signal(Waiting *waiting, int number)
 {
-    gboolean seen = FALSE;
-
-    waiting->changed = FALSE;
-    drover_session_exists(drover_store_session(waiting->cli->store), waiting->path, TRUE, on_seen,
-                          &seen);
-    drover_store_wait(waiting->cli->store, &seen, -1);
+    if (waiting->signal != 0)
+        _exit(128 + number);
+    waiting->signal = number;
+    waiting->stirred = TRUE;
+    return G_SOURCE_CONTINUE;
 }
 
-static void
-show_progress(Waiting *waiting, const char *state)
+static gboolean
+on_interrupt(gpointer user_data)
 {
-    gint64 seconds = (g_get_monotonic_time() - waiting->started) / G_USEC_PER_SEC;
+    return on_signal(user_data, SIGINT);
+}
 
-    if (waiting->cli->json)
-        return;
-    if (waiting->terminal)
-        fprintf(stderr, "\r\033[Krequest %s: %s, %" G_GINT64_FORMAT " s", waiting->id, state,
-                seconds);
-    else if (g_strcmp0(state, waiting->shown) != 0)
-        fprintf(stderr, "request %s: %s\n", waiting->id, state);
-    g_free(waiting->shown);
-    waiting->shown = g_strdup(state);
+static gboolean
+on_terminate(gpointer user_data)
+{
+    return on_signal(user_data, SIGTERM);
 }
 
 static gboolean
 is_over(const DroverRequest *request)
 {
-    return request == NULL || request->state == DROVER_REQUEST_FULFILLED ||
-           request->state == DROVER_REQUEST_FAILED;
+    return request->state == DROVER_REQUEST_FULFILLED || request->state == DROVER_REQUEST_FAILED;
 }
 
-/* The request as it is at the end; NULL when it is gone or it took too long. */
-static DroverRequest *
-wait_for_end(Waiting *waiting, int timeout)
+/* How many requests are served before ours, and ours. */
+static void
+find_position(Waiting *waiting)
+{
+    g_autoptr(GPtrArray) requests = NULL;
+
+    waiting->position_time = g_get_monotonic_time();
+    waiting->position = 0;
+    if (waiting->request->state != DROVER_REQUEST_REQUESTED)
+        return;
+    requests = drover_requests_read_all(waiting->cli->store, NULL);
+    waiting->position = 1;
+    for (guint i = 0; requests != NULL && i < requests->len; i++) {
+        const DroverRequest *other = requests->pdata[i];
+
+        if (other->state == DROVER_REQUEST_REQUESTED &&
+            drover_request_compare(other, waiting->request) < 0)
+            waiting->position++;
+    }
+}
+
+static char *
+progress(const Waiting *waiting)
+{
+    const char *state = drover_request_state_name(waiting->request->state);
+
+    if (waiting->position == 0)
+        return g_strdup_printf("request %s: %s", waiting->id, state);
+    return g_strdup_printf("request %s: %s, number %u in the queue", waiting->id, state,
+                           waiting->position);
+}
+
+/* One line that changes on a terminal; elsewhere a line for each change. */
+static void
+show_progress(Waiting *waiting)
+{
+    gint64 seconds = (g_get_monotonic_time() - waiting->started) / G_USEC_PER_SEC;
+    g_autofree char *text = progress(waiting);
+
+    if (waiting->cli->json)
+        return;
+    if (waiting->terminal)
+        fprintf(stderr, "\r\033[K%s, %" G_GINT64_FORMAT " s", text, seconds);
+    else if (g_strcmp0(text, waiting->shown) != 0)
+        fprintf(stderr, "%s\n", text);
+    g_free(waiting->shown);
+    waiting->shown = g_steal_pointer(&text);
+}
+
+/* Reads the request, and watches it. FALSE when it cannot be read any more. */
+static gboolean
+look(Waiting *waiting, GError **error)
+{
+    waiting->stirred = FALSE;
+    g_clear_pointer(&waiting->request, drover_request_unref);
+    waiting->request =
+        drover_request_read(waiting->cli->store, waiting->id, DROVER_READ_WATCH, error);
+    if (waiting->request == NULL)
+        return FALSE;
+    find_position(waiting);
+    return TRUE;
+}
+
+static gboolean
+wait_for_end(Waiting *waiting, GError **error)
+{
+    gint64 deadline = timeout > 0 ? waiting->started + timeout * G_TIME_SPAN_SECOND : G_MAXINT64;
+
+    if (!look(waiting, error))
+        return FALSE;
+    while (!is_over(waiting->request) && waiting->signal == 0 &&
+           g_get_monotonic_time() < deadline) {
+        gint64 next = waiting->position_time + POSITION_SECONDS * G_USEC_PER_SEC;
+
+        show_progress(waiting);
+        if (waiting->terminal)
+            next = MIN(next, g_get_monotonic_time() + G_USEC_PER_SEC);
+        drover_store_wait(waiting->cli->store, &waiting->stirred, MIN(deadline, next));
+        if (waiting->stirred && waiting->signal == 0 && !look(waiting, error))
+            return FALSE;
+        if (g_get_monotonic_time() >= waiting->position_time + POSITION_SECONDS * G_USEC_PER_SEC)
+            find_position(waiting);
+    }
+    show_progress(waiting);
+    return TRUE;
+}
+
+/* Everything that may wake us. The ids are for the end. */
+static gboolean
+wait_with_sources(Waiting *waiting, GError **error)
 {
     static const DroverSessionObserver observer = {.event = on_event};
-    gint64 deadline = timeout > 0 ? waiting->started + timeout * G_TIME_SPAN_SECOND : G_MAXINT64;
     DroverSession *session = drover_store_session(waiting->cli->store);
-    guint id = drover_session_add_observer(session, waiting->path, &observer, waiting);
-    DroverRequest *request = NULL;
+    g_autofree char *path = drover_request_path(waiting->id);
+    guint observing = drover_session_add_observer(session, path, &observer, waiting);
+    guint listening = drover_session_add_listener(session, on_state, waiting);
+    guint interrupt = g_unix_signal_add(SIGINT, on_interrupt, waiting);
+    guint terminate = g_unix_signal_add(SIGTERM, on_terminate, waiting);
+    gboolean done = wait_for_end(waiting, error);
 
-    for (;;) {
-        g_clear_pointer(&request, drover_request_unref);
-        watch(waiting);
-        request = drover_request_read(waiting->cli->store, waiting->id);
-        show_progress(waiting,
-                      request != NULL ? drover_request_state_name(request->state) : "gone");
-        if (is_over(request) || g_get_monotonic_time() >= deadline)
-            break;
-        /* Once a second for the eye, and for a connection that came back. */
-        drover_store_wait(waiting->cli->store, &waiting->changed,
-                          MIN(deadline, g_get_monotonic_time() + G_USEC_PER_SEC));
-    }
-    drover_session_remove(session, id);
+    g_source_remove(interrupt);
+    g_source_remove(terminate);
+    drover_session_remove(session, listening);
+    drover_session_remove(session, observing);
     if (waiting->terminal && !waiting->cli->json)
         fputc('\n', stderr);
-    g_clear_pointer(&waiting->shown, g_free);
-    return request;
+    return done;
+}
+
+/* ---- The end ---- */
+
+/* As Zuul does with a failed request; nobody else would. */
+static void
+delete_failed(DroverStore *store, const DroverRequest *request)
+{
+    g_autofree char *path = drover_request_path(request->id);
+    DroverChange *change = drover_change_new(drover_store_session(store));
+
+    drover_change_delete(change, path, request->version);
+    drover_store_commit(store, change, NULL);
 }
 
 static int
-wait_and_show(DroverCli *cli, const char *id, int timeout)
+finish(const Waiting *waiting)
 {
-    Waiting waiting = {.cli = cli,
-                       .id = id,
-                       .path = drover_request_path(id),
-                       .terminal = isatty(STDERR_FILENO),
-                       .started = g_get_monotonic_time()};
-    g_autoptr(DroverRequest) request = wait_for_end(&waiting, timeout);
-    int status = 0;
-
-    g_free(waiting.path);
-    if (request == NULL) {
-        status = drover_cli_fail(cli, "request %s was deleted by somebody", id);
-    } else if (!is_over(request)) {
-        status = drover_cli_fail(cli,
-                                 "request %s is still %s after %d s; it stays, see "
-                                 "%s request show %s",
-                                 id, drover_request_state_name(request->state), timeout,
-                                 cli->program, id);
-    } else {
-        drover_request_print(cli, request);
-        status = request->state == DROVER_REQUEST_FULFILLED ? 0 : EXIT_NOT_FULFILLED;
-    }
-    return status;
-}
-
-int
-drover_command_request_submit(DroverCli *cli, int argc, char **argv)
-{
-    Wish wish = {.count = 1, .priority = 200};
-    const GOptionEntry entries[] = {
-        {"label", 'L', 0, G_OPTION_ARG_STRING_ARRAY, &wish.labels,
-         "What kind of machine; may be given several times", "LABEL"},
-        {"count", 'n', 0, G_OPTION_ARG_INT, &wish.count, "How many of each (1)", "N"},
-        {"wait", 'w', 0, G_OPTION_ARG_NONE, &wish.wait, "Wait until the machines are ready", NULL},
-        {"timeout", 0, 0, G_OPTION_ARG_INT, &wish.timeout, "Wait no longer than this", "SECONDS"},
-        {"tenant", 0, 0, G_OPTION_ARG_STRING, &wish.tenant, "On whose account", "NAME"},
-        {"provider", 0, 0, G_OPTION_ARG_STRING, &wish.provider, "Preferably from", "NAME"},
-        {"priority", 0, 0, G_OPTION_ARG_INT, &wish.priority, "100 high, 200 normal, 300 low (200)",
-         "N"},
-        G_OPTION_ENTRY_NULL,
-    };
-    g_autofree char *id = NULL;
+    DroverCli *cli = waiting->cli;
+    const char *state = drover_request_state_name(waiting->request->state);
     int status;
 
-    if (!drover_cli_parse(cli, &argc, &argv, entries, "", 0, &status)) {
-        /* said already */
-    } else if (wish.labels == NULL || wish.count < 1 || wish.priority < 0 || wish.priority > 999) {
-        fprintf(stderr, "%s request submit: error: %s\n", cli->program,
-                wish.labels == NULL ? "the following arguments are required: --label"
-                                    : "--count is at least 1, --priority from 0 to 999");
-        status = 2;
-    } else if (drover_cli_store(cli) == NULL || (id = submit(cli, &wish)) == NULL) {
-        status = 1;
-    } else if (wish.wait) {
-        status = wait_and_show(cli, id, wish.timeout);
-    } else if (cli->json) {
-        drover_cli_print_json(json_pack("{s:s, s:s}", "id", id, "state", "requested"));
-    } else {
-        printf("Submitted request %s\nWatch it with: %s request show %s\n", id, cli->program, id);
+    if (is_over(waiting->request)) {
+        status = drover_request_print(cli, waiting->request);
+        if (waiting->request->state == DROVER_REQUEST_FULFILLED)
+            return status;
+        delete_failed(cli->store, waiting->request);
+        return 1;
     }
-    g_strfreev(wish.labels);
-    g_free(wish.tenant);
-    g_free(wish.provider);
+    if (waiting->signal == 0)
+        return drover_cli_fail(cli,
+                               "request %s is still %s after %d s; it stays, see "
+                               "%s request show %s",
+                               waiting->id, state, timeout, cli->program, waiting->id);
+    drover_cli_fail(cli, "request %s is %s and stays, see %s request show %s", waiting->id, state,
+                    cli->program, waiting->id);
+    return 128 + waiting->signal;
+}
+
+static int
+wait_and_show(DroverCli *cli, const char *id)
+{
+    Waiting waiting = {
+        .cli = cli, .id = id, .terminal = isatty(STDERR_FILENO), .started = g_get_monotonic_time()};
+    g_autoptr(GError) error = NULL;
+    int status;
+
+    if (wait_with_sources(&waiting, &error))
+        status = finish(&waiting);
+    else if (g_error_matches(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND))
+        status = drover_cli_fail(cli, "request %s was deleted by somebody", id);
+    else
+        status = drover_cli_fail(cli, "request %s: %s", id, error->message);
+    g_clear_pointer(&waiting.request, drover_request_unref);
+    g_free(waiting.shown);
     return status;
 }
+
+/* ---- The command ---- */
+
+/* NULL when the options make sense. */
+static const char *
+find_mistake(void)
+{
+    if (labels == NULL)
+        return "the following arguments are required: --label";
+    if (count < 1 || (guint)count * g_strv_length(labels) > MOST_NODES)
+        return "--count: at least 1 machine, and no more than 1000 in all";
+    if (priority != 100 && priority != 200 && priority != 300)
+        return "--priority: 100 (high), 200 (normal) or 300 (low)";
+    if (timeout < 0 || (timeout > 0 && !waits))
+        return "--timeout: seconds, together with --wait";
+    return NULL;
+}
+
+static int
+run(DroverCli *cli, const char *argument)
+{
+    g_autofree char *id = submit(cli);
+
+    if (id == NULL)
+        return 1;
+    if (waits)
+        return wait_and_show(cli, id);
+    if (cli->json)
+        drover_cli_print_json(json_pack("{s:s, s:s}", "id", id, "state", "requested"));
+    else
+        printf("Submitted request %s\nWatch it with: %s request show %s\n", id, cli->program, id);
+    return 0;
+}
+
+const DroverCommand drover_request_submit_command = {
+    .name = "request submit",
+    .summary = "ask for machines",
+    .options = options,
+    .find_mistake = find_mistake,
+    .needs_store = TRUE,
+    .run = run,
+};

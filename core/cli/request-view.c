@@ -3,34 +3,71 @@
 #include <stdio.h>
 #include <string.h>
 
-DroverRequest *
-drover_request_from_record(const DroverRecord *record)
+/* ---- Reading ---- */
+
+static DroverRequest *
+from_record(const DroverRecord *record, GError **error)
 {
-    g_autoptr(GError) error = NULL;
     DroverRequest *request =
-        drover_request_decode(record->name, record->data, record->version, &error);
+        drover_request_decode(record->name, record->data, record->version, error);
 
     if (request == NULL)
-        fprintf(stderr, "%s/%s is unusable: %s\n", DROVER_REQUESTS_PATH, record->name,
-                error->message);
+        g_prefix_error(error, "%s/%s is unusable: ", DROVER_REQUESTS_PATH, record->name);
     return request;
 }
 
+GPtrArray *
+drover_requests_read_all(DroverStore *store, GError **error)
+{
+    g_autoptr(GPtrArray) records =
+        drover_store_read_all(store, DROVER_REQUESTS_PATH, DROVER_READ_PLAIN, error);
+    GPtrArray *requests;
+
+    if (records == NULL)
+        return NULL;
+    requests = g_ptr_array_new_with_free_func((GDestroyNotify)drover_request_unref);
+    for (guint i = 0; i < records->len; i++) {
+        g_autoptr(GError) problem = NULL;
+        DroverRequest *request = from_record(records->pdata[i], &problem);
+
+        if (request != NULL)
+            g_ptr_array_add(requests, request);
+        else
+            fprintf(stderr, "%s\n", problem->message);
+    }
+    return requests;
+}
+
 DroverRequest *
-drover_request_read(DroverStore *store, const char *id)
+drover_request_read(DroverStore *store, const char *id, DroverReadFlags flags, GError **error)
 {
-    g_autoptr(DroverRecord) record = drover_store_read(store, DROVER_REQUESTS_PATH, id, FALSE);
+    g_autoptr(DroverRecord) record =
+        drover_store_read(store, DROVER_REQUESTS_PATH, id, flags, error);
 
-    return record != NULL ? drover_request_from_record(record) : NULL;
+    return record != NULL ? from_record(record, error) : NULL;
 }
 
-DroverNode *
-drover_request_read_node(DroverStore *store, const char *id)
+GPtrArray *
+drover_request_read_nodes(DroverStore *store, const DroverRequest *request, GError **error)
 {
-    g_autoptr(DroverRecord) record = drover_store_read(store, DROVER_NODES_PATH, id, FALSE);
+    g_autoptr(GPtrArray) records = drover_store_read_each(
+        store, DROVER_NODES_PATH, (const char *const *)request->nodes, DROVER_READ_PLAIN, error);
+    GPtrArray *nodes;
 
-    return record != NULL ? drover_node_decode(id, record->data, record->version, NULL) : NULL;
+    if (records == NULL)
+        return NULL;
+    nodes = g_ptr_array_new_with_free_func((GDestroyNotify)drover_node_unref);
+    for (guint i = 0; i < records->len; i++) {
+        const DroverRecord *record = records->pdata[i];
+        DroverNode *node = drover_node_decode(record->name, record->data, record->version, NULL);
+
+        if (node != NULL)
+            g_ptr_array_add(nodes, node);
+    }
+    return nodes;
 }
+
+/* ---- As JSON ---- */
 
 /* "ssh -p 22022 zuul@host"; NULL when it is not reached by ssh or has no address. */
 static char *
@@ -46,70 +83,114 @@ ssh_command(const DroverNode *node, const char *connection_type)
 }
 
 static json_t *
-node_object(DroverStore *store, const char *id)
+node_object(const DroverNode *node)
 {
-    g_autoptr(DroverNode) node = drover_request_read_node(store, id);
-    g_autoptr(json_t) record = node != NULL ? drover_node_record(node) : NULL;
-    g_autofree char *ssh = NULL;
-    json_t *keys;
+    g_autoptr(json_t) record = drover_node_record(node);
+    g_autofree char *ssh = ssh_command(node, drover_json_string(record, "connection_type"));
 
-    if (node == NULL)
-        return json_pack("{s:s, s:n}", "id", id, "state");
-    keys = json_object_get(record, "host_keys");
-    ssh = ssh_command(node, drover_json_string(record, "connection_type"));
-    return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:i, s:s, s:O, s:s?}", "id", node->id, "state",
-                     drover_node_state_name(node->state), "label", node->labels[0], "hostname",
-                     node->hostname, "interface_ip", node->interface_ip, "port", node->port,
-                     "username", node->username, "host_keys", keys, "connect", ssh);
+    return json_pack("{s:s, s:O, s:s?, s:s?, s:s?, s:O, s:O, s:O, s:s, s:O, s:s?}", "id", node->id,
+                     "state", json_object_get(record, "state"), "label", node->labels[0],
+                     "hostname", node->hostname, "interface_ip", node->interface_ip, "public_ipv4",
+                     json_object_get(record, "public_ipv4"), "private_ipv4",
+                     json_object_get(record, "private_ipv4"), "connection_type",
+                     json_object_get(record, "connection_type"), "username", node->username,
+                     "host_keys", json_object_get(record, "host_keys"), "connect", ssh);
+}
+
+static const DroverNode *
+find_node(const GPtrArray *nodes, const char *id)
+{
+    for (guint i = 0; i < nodes->len; i++)
+        if (strcmp(((const DroverNode *)nodes->pdata[i])->id, id) == 0)
+            return nodes->pdata[i];
+    return NULL;
+}
+
+/* In the request's order; one that is gone has no state. A port of access data is not shown. */
+static json_t *
+node_objects(const DroverRequest *request, const GPtrArray *nodes)
+{
+    json_t *objects = json_array();
+
+    for (char **id = request->nodes; *id != NULL; id++) {
+        const DroverNode *node = find_node(nodes, *id);
+        json_t *object =
+            node != NULL ? node_object(node) : json_pack("{s:s, s:n}", "id", *id, "state");
+
+        if (node != NULL)
+            json_object_set_new(object, "port",
+                                node->port != 0 ? json_integer(node->port) : json_null());
+        json_array_append_new(objects, object);
+    }
+    return objects;
 }
 
 static json_t *
-request_object(DroverStore *store, const DroverRequest *request)
+request_object(const DroverRequest *request, const GPtrArray *nodes)
 {
     g_autofree char *age = drover_cli_age(request->state_time);
-    json_t *nodes = json_array();
 
-    for (char **id = request->nodes; *id != NULL; id++)
-        json_array_append_new(nodes, node_object(store, *id));
-    return json_pack(
-        "{s:s, s:s, s:s, s:s?, s:o, s:o, s:o}", "id", request->id, "state",
-        drover_request_state_name(request->state), "age", age, "requestor", request->requestor,
-        "labels", drover_json_from_strings((const char *const *)request->labels), "nodes", nodes,
-        "declined_by", drover_json_from_strings((const char *const *)request->declined_by));
+    return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:o, s:o, s:o}", "id",
+                     request->id, "state", drover_request_state_name(request->state), "age", age,
+                     "requestor", request->requestor, "event_id", request->event_id, "provider",
+                     request->provider, "tenant_name", request->tenant_name, "relative_priority",
+                     (json_int_t)request->relative_priority, "labels",
+                     drover_json_from_strings((const char *const *)request->labels), "nodes",
+                     node_objects(request, nodes), "declined_by",
+                     drover_json_from_strings((const char *const *)request->declined_by));
 }
+
+/* ---- As text ---- */
 
 static void
 print_node(const json_t *node)
 {
+    const char *id = drover_json_string(node, "id"), *state = drover_json_string(node, "state");
+    const char *label = drover_json_string(node, "label");
+    const char *address = drover_json_string(node, "interface_ip");
     const char *connect = drover_json_string(node, "connect");
-    const char *state = drover_json_string(node, "state");
 
     if (state == NULL)
-        printf("  node %s is gone\n", drover_json_string(node, "id"));
+        drover_cli_print("  node %s is gone\n", id);
     else
-        printf("  node %s (%s), %s: %s\n", drover_json_string(node, "id"),
-               drover_json_string(node, "label"), state,
-               connect != NULL ? connect : "no ssh access");
+        drover_cli_print("  node %s (%s), %s: %s\n", id, label != NULL ? label : "", state,
+                         connect != NULL   ? connect
+                         : address != NULL ? address
+                                           : "no address");
 }
 
-void
-drover_request_print(DroverCli *cli, const DroverRequest *request)
+static void
+print_text(const DroverCli *cli, const DroverRequest *request, const json_t *object)
 {
-    g_autoptr(json_t) object = request_object(cli->store, request);
     g_autofree char *labels = g_strjoinv(", ", request->labels);
-    g_autofree char *declined = g_strjoinv("\n    ", request->declined_by);
-    json_t *node;
+    const json_t *node;
     size_t i;
 
-    if (cli->json) {
-        drover_cli_print_json(g_steal_pointer(&object));
-        return;
-    }
-    printf("request %s: %s for %s, wants %s\n", request->id,
-           drover_request_state_name(request->state), drover_json_string(object, "age"), labels);
+    drover_cli_print("request %s: %s for %s, wants %s\n", request->id,
+                     drover_request_state_name(request->state), drover_json_string(object, "age"),
+                     labels);
+    if (request->requestor != NULL)
+        drover_cli_print("  requested by %s\n", request->requestor);
     json_array_foreach(json_object_get(object, "nodes"), i, node) print_node(node);
-    if (request->declined_by[0] != NULL)
-        printf("  declined by\n    %s\n", declined);
+    for (char **launcher = request->declined_by; *launcher != NULL; launcher++)
+        drover_cli_print("  declined by %s\n", *launcher);
     if (request->state == DROVER_REQUEST_FULFILLED)
         printf("Give it back with: %s request release %s\n", cli->program, request->id);
+}
+
+int
+drover_request_print(DroverCli *cli, const DroverRequest *request)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) nodes = drover_request_read_nodes(cli->store, request, &error);
+    g_autoptr(json_t) object = NULL;
+
+    if (nodes == NULL)
+        return drover_cli_fail(cli, "%s", error->message);
+    object = request_object(request, nodes);
+    if (cli->json)
+        drover_cli_print_json(g_steal_pointer(&object));
+    else
+        print_text(cli, request, object);
+    return 0;
 }

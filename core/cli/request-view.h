@@ -1,15 +1,22 @@
-/* One node request and its machines, for people. */
+/* Node requests, and one of them with its machines, for people. */
 #pragma once
 
 #include "cli/command.h"
 #include "model/node.h"
 #include "model/request.h"
 
-/* NULL for a record that is none. */
-DroverRequest *drover_request_from_record(const DroverRecord *record);
-/* NULL when it does not exist. */
-DroverRequest *drover_request_read(DroverStore *store, const char *id);
-DroverNode *drover_request_read_node(DroverStore *store, const char *id);
+/* All requests, sorted by id; elements are DroverRequest. Records that are none are left out, with
+ * a word on standard error. */
+GPtrArray *drover_requests_read_all(DroverStore *store, GError **error);
+/* DROVER_ERROR_NOT_FOUND when it does not exist. */
+DroverRequest *drover_request_read(DroverStore *store, const char *id, DroverReadFlags flags,
+                                   GError **error);
+/* The nodes of the request that still exist; elements are DroverNode. */
+GPtrArray *drover_request_read_nodes(DroverStore *store, const DroverRequest *request,
+                                     GError **error);
 
-/* The request, and of a fulfilled one how to reach each machine and give them back. */
-void drover_request_print(DroverCli *cli, const DroverRequest *request);
+/*
+ * Prints the request, and of a fulfilled one how to reach each machine and give them back. Returns
+ * the exit status.
+ */
+int drover_request_print(DroverCli *cli, const DroverRequest *request);

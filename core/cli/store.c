@@ -1,12 +1,13 @@
 #include "cli/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 
 struct _DroverStore {
     DroverSession *session;
+    char *hosts;
+    guint timeout; /* seconds, 0: none */
     gboolean connected;
 };
 
@@ -25,9 +26,10 @@ drover_store_wait(DroverStore *store, const gboolean *done, gint64 deadline)
     gboolean late = FALSE;
     guint timer = 0;
 
-    if (deadline >= 0)
-        timer = g_timeout_add((guint)MAX(0, (deadline - g_get_monotonic_time()) / 1000), wake_up,
-                              &late);
+    if (deadline >= 0) {
+        gint64 milliseconds = (deadline - g_get_monotonic_time()) / 1000;
+        timer = g_timeout_add((guint)CLAMP(milliseconds, 0, G_MAXUINT), wake_up, &late);
+    }
     while (!*done && !late)
         g_main_context_iteration(NULL, TRUE);
     if (!late && timer != 0)
@@ -43,10 +45,23 @@ on_state(DroverSession *session, DroverSessionState state, gpointer user_data)
     ((DroverStore *)user_data)->connected = state == DROVER_SESSION_CONNECTED;
 }
 
-DroverStore *
-drover_store_open(const DroverConfig *config, guint timeout, GError **error)
+static gboolean
+wait_for_connection(DroverStore *store, GError **error)
 {
-    DroverStore *store = g_new0(DroverStore, 1);
+    gint64 deadline = -1;
+
+    if (store->timeout > 0)
+        deadline = g_get_monotonic_time() + store->timeout * G_TIME_SPAN_SECOND;
+    if (drover_store_wait(store, &store->connected, deadline))
+        return TRUE;
+    g_set_error(error, DROVER_ERROR, DROVER_ERROR_TIMEOUT,
+                "no connection to ZooKeeper at %s within %u s", store->hosts, store->timeout);
+    return FALSE;
+}
+
+static DroverSession *
+begin_session(const DroverConfig *config, GError **error)
+{
     g_autofree DroverSessionServer *servers = g_new0(DroverSessionServer, config->servers->len);
     DroverSessionOptions options = {.servers = servers,
                                     .n_servers = config->servers->len,
@@ -62,22 +77,24 @@ drover_store_open(const DroverConfig *config, guint timeout, GError **error)
         const DroverServerConfig *server = config->servers->pdata[i];
         servers[i] = (DroverSessionServer){server->host, (guint16)server->port};
     }
-    store->session = drover_session_new(&options, error);
-    if (store->session == NULL) {
-        g_free(store);
-        return NULL;
-    }
-    drover_session_add_listener(store->session, on_state, store);
-    if (!drover_store_wait(store, &store->connected,
-                           timeout > 0 ? g_get_monotonic_time() + timeout * G_TIME_SPAN_SECOND
-                                       : -1)) {
-        g_autofree char *hosts = drover_config_host_string(config);
+    return drover_session_new(&options, error);
+}
 
-        g_set_error(error, DROVER_ERROR, DROVER_ERROR_TIMEOUT,
-                    "no connection to ZooKeeper at %s within %u s", hosts, timeout);
-        drover_store_close(store);
+DroverStore *
+drover_store_open(const DroverConfig *config, guint timeout, GError **error)
+{
+    DroverSession *session = begin_session(config, error);
+    DroverStore *store;
+
+    if (session == NULL)
         return NULL;
-    }
+    store = g_new0(DroverStore, 1);
+    store->session = session;
+    store->hosts = drover_config_host_string(config);
+    store->timeout = timeout;
+    drover_session_add_listener(session, on_state, store);
+    if (!wait_for_connection(store, error))
+        g_clear_pointer(&store, drover_store_close);
     return store;
 }
 
@@ -85,6 +102,7 @@ void
 drover_store_close(DroverStore *store)
 {
     drover_session_close(store->session);
+    g_free(store->hosts);
     g_free(store);
 }
 
@@ -94,7 +112,166 @@ drover_store_session(const DroverStore *store)
     return store->session;
 }
 
+/* ---- Many reads at once ---- */
+
+/* One read: of a znode's data or of its children. Where the answer goes is its owner's. */
+typedef struct {
+    char *path;
+    gboolean of_children, watch;
+    DroverReadReply *reply; /* with references of its own; NULL without an answer that counts */
+    guint *missing;         /* answers still to come of the whole batch */
+    gboolean *complete;
+} Question;
+
+static void
+question_free(gpointer data)
+{
+    Question *question = data;
+
+    if (question->reply != NULL) {
+        g_clear_pointer(&question->reply->data, g_bytes_unref);
+        g_strfreev((char **)question->reply->children);
+        g_free(question->reply);
+    }
+    g_free(question->path);
+    g_free(question);
+}
+
+static GPtrArray *
+batch_new(void)
+{
+    return g_ptr_array_new_with_free_func(question_free);
+}
+
+static Question *
+add_question(GPtrArray *batch, char *path, gboolean of_children, gboolean watch)
+{
+    Question *question = g_new0(Question, 1);
+
+    question->path = path;
+    question->of_children = of_children;
+    question->watch = watch;
+    g_ptr_array_add(batch, question);
+    return question;
+}
+
+static void
+on_answer(const DroverReadReply *reply, gpointer user_data)
+{
+    Question *question = user_data;
+
+    if (!drover_rc_is_unknown(reply->rc)) {
+        question->reply = g_memdup2(reply, sizeof(*reply));
+        if (reply->data != NULL)
+            g_bytes_ref(question->reply->data);
+        question->reply->children = (const char **)g_strdupv((char **)reply->children);
+    }
+    *question->complete = --*question->missing == 0;
+}
+
+static gboolean
+is_answered(const GPtrArray *batch)
+{
+    for (guint i = 0; i < batch->len; i++)
+        if (((const Question *)batch->pdata[i])->reply == NULL)
+            return FALSE;
+    return TRUE;
+}
+
+/* Sends what has no answer yet, and waits until everything was answered or lost. */
+static void
+send_unanswered(DroverStore *store, GPtrArray *batch)
+{
+    guint missing = 0;
+    gboolean complete = FALSE;
+
+    for (guint i = 0; i < batch->len; i++) {
+        Question *question = batch->pdata[i];
+
+        if (question->reply != NULL)
+            continue;
+        missing++;
+        question->missing = &missing;
+        question->complete = &complete;
+        if (question->of_children)
+            drover_session_list(store->session, question->path, question->watch, on_answer,
+                                question);
+        else
+            drover_session_get(store->session, question->path, question->watch, on_answer,
+                               question);
+    }
+    drover_store_wait(store, &complete, -1);
+}
+
+/* An answer that says neither what is there nor that nothing is. */
+static gboolean
+check_answers(const GPtrArray *batch, GError **error)
+{
+    for (guint i = 0; i < batch->len; i++) {
+        const Question *question = batch->pdata[i];
+
+        if (question->reply->rc != ZOK && question->reply->rc != ZNONODE) {
+            g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED,
+                        "ZooKeeper does not let %s be read: %s", question->path,
+                        zerror(question->reply->rc));
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+/* Asks until everything is answered. */
+static gboolean
+ask(DroverStore *store, GPtrArray *batch, GError **error)
+{
+    while (!is_answered(batch)) {
+        if (!wait_for_connection(store, error))
+            return FALSE;
+        send_unanswered(store, batch);
+    }
+    return check_answers(batch, error);
+}
+
 /* ---- Reading ---- */
+
+static gint
+compare_strings(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Takes the names from the answer; NULL when there is no such znode. */
+static char **
+take_names(Question *question)
+{
+    char **names = (char **)g_steal_pointer(&question->reply->children);
+
+    if (names != NULL)
+        qsort(names, g_strv_length(names), sizeof(char *), compare_strings);
+    return names;
+}
+
+static void
+free_names(gpointer names)
+{
+    g_strfreev(names);
+}
+
+GPtrArray *
+drover_store_list_each(DroverStore *store, const char *const *paths, GError **error)
+{
+    g_autoptr(GPtrArray) batch = batch_new();
+    GPtrArray *lists;
+
+    for (; *paths != NULL; paths++)
+        add_question(batch, g_strdup(*paths), TRUE, FALSE);
+    if (!ask(store, batch, error))
+        return NULL;
+    lists = g_ptr_array_new_with_free_func(free_names);
+    for (guint i = 0; i < batch->len; i++)
+        g_ptr_array_add(lists, take_names(batch->pdata[i]));
+    return lists;
+}
 
 void
 drover_record_free(DroverRecord *record)
@@ -105,131 +282,91 @@ drover_record_free(DroverRecord *record)
     g_free(record);
 }
 
-/* Answers that are still to come, and what they have brought. */
-typedef struct {
-    guint missing;
-    gboolean complete;
-    char **names;
-} Batch;
-
-typedef struct {
-    Batch *batch;
-    DroverRecord *record;
-} Question;
-
-static void
-count_answer(Batch *batch)
-{
-    if (--batch->missing == 0)
-        batch->complete = TRUE;
-}
-
-static void
-on_data(const DroverReadReply *reply, gpointer user_data)
-{
-    g_autofree Question *question = user_data;
-
-    if (reply->rc == ZOK && g_bytes_get_size(reply->data) > 0) {
-        question->record->data = g_bytes_ref(reply->data);
-        question->record->version = reply->stat.version;
-    }
-    count_answer(question->batch);
-}
-
-static void
-on_contenders(const DroverReadReply *reply, gpointer user_data)
-{
-    g_autofree Question *question = user_data;
-
-    question->record->contenders =
-        reply->rc == ZOK ? g_strdupv((char **)reply->children) : g_new0(char *, 1);
-    count_answer(question->batch);
-}
-
-static Question *
-question_new(Batch *batch, DroverRecord *record)
-{
-    Question *question = g_new0(Question, 1);
-
-    question->batch = batch;
-    question->record = record;
-    batch->missing++;
-    return question;
-}
-
+/* The record of these answers; NULL without data. `lock` may be NULL. */
 static DroverRecord *
-ask(DroverStore *store, Batch *batch, const char *parent, const char *name, gboolean with_lock)
+take_record(const char *name, Question *data, Question *lock)
 {
-    DroverRecord *record = g_new0(DroverRecord, 1);
-    g_autofree char *path = g_strconcat(parent, "/", name, NULL);
-    g_autofree char *lock = g_strconcat(path, "/lock", NULL);
+    DroverRecord *record;
 
+    if (data->reply->rc != ZOK || g_bytes_get_size(data->reply->data) == 0)
+        return NULL;
+    record = g_new0(DroverRecord, 1);
     record->name = g_strdup(name);
-    drover_session_get(store->session, path, FALSE, on_data, question_new(batch, record));
-    if (with_lock)
-        drover_session_list(store->session, lock, FALSE, on_contenders,
-                            question_new(batch, record));
+    record->data = g_steal_pointer(&data->reply->data);
+    record->version = data->reply->stat.version;
+    if (lock != NULL)
+        record->contenders = take_names(lock);
     return record;
 }
 
-static void
-on_names(const DroverReadReply *reply, gpointer user_data)
+/* A name is one component; anything else names no record. */
+static gboolean
+is_name(const char *name)
 {
-    Batch *batch = user_data;
-
-    batch->names = reply->rc == ZOK ? g_strdupv((char **)reply->children) : g_new0(char *, 1);
-    batch->complete = TRUE;
-}
-
-static gint
-compare_strings(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-char **
-drover_store_list(DroverStore *store, const char *parent)
-{
-    Batch listing = {0};
-
-    drover_session_list(store->session, parent, FALSE, on_names, &listing);
-    drover_store_wait(store, &listing.complete, -1);
-    qsort(listing.names, g_strv_length(listing.names), sizeof(char *), compare_strings);
-    return listing.names;
+    return name[0] != '\0' && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0;
 }
 
 GPtrArray *
-drover_store_read_all(DroverStore *store, const char *parent, gboolean with_locks)
+drover_store_read_each(DroverStore *store, const char *parent, const char *const *names,
+                       DroverReadFlags flags, GError **error)
 {
-    GPtrArray *records = g_ptr_array_new_with_free_func((GDestroyNotify)drover_record_free);
-    g_auto(GStrv) names = drover_store_list(store, parent);
-    Batch batch = {0};
+    g_autoptr(GPtrArray) batch = batch_new();
+    g_autoptr(GPtrArray) asked = g_ptr_array_new();
+    GPtrArray *records;
+    guint step = flags & DROVER_READ_LOCK ? 2 : 1;
 
-    for (char **name = names; *name != NULL; name++)
-        g_ptr_array_add(records, ask(store, &batch, parent, *name, with_locks));
-    if (records->len > 0)
-        drover_store_wait(store, &batch.complete, -1);
-    for (guint i = records->len; i > 0; i--)
-        if (((DroverRecord *)records->pdata[i - 1])->data == NULL)
-            g_ptr_array_remove_index(records, i - 1);
+    for (; *names != NULL; names++) {
+        if (!is_name(*names))
+            continue;
+        g_ptr_array_add(asked, (gpointer)*names);
+        add_question(batch, g_strconcat(parent, "/", *names, NULL), FALSE,
+                     (flags & DROVER_READ_WATCH) != 0);
+        if (flags & DROVER_READ_LOCK)
+            add_question(batch, g_strconcat(parent, "/", *names, "/lock", NULL), TRUE, FALSE);
+    }
+    if (!ask(store, batch, error))
+        return NULL;
+    records = g_ptr_array_new_with_free_func((GDestroyNotify)drover_record_free);
+    for (guint i = 0; i < asked->len; i++) {
+        Question *lock = step == 2 ? batch->pdata[i * step + 1] : NULL;
+        DroverRecord *record = take_record(asked->pdata[i], batch->pdata[i * step], lock);
+
+        if (record != NULL)
+            g_ptr_array_add(records, record);
+    }
     return records;
 }
 
-DroverRecord *
-drover_store_read(DroverStore *store, const char *parent, const char *name, gboolean with_lock)
+GPtrArray *
+drover_store_read_all(DroverStore *store, const char *parent, DroverReadFlags flags, GError **error)
 {
-    Batch batch = {0};
-    DroverRecord *record;
+    const char *const paths[] = {parent, NULL};
+    const char *const nothing[] = {NULL};
+    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+    const char *const *names;
 
-    /* A name is one component; anything else names no record. */
-    if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
-        strcmp(name, "..") == 0)
+    if (lists == NULL)
         return NULL;
-    record = ask(store, &batch, parent, name, with_lock);
-    drover_store_wait(store, &batch.complete, -1);
-    if (record->data == NULL)
-        g_clear_pointer(&record, drover_record_free);
-    return record;
+    names = lists->pdata[0];
+    return drover_store_read_each(store, parent, names != NULL ? names : nothing, flags, error);
+}
+
+DroverRecord *
+drover_store_read(DroverStore *store, const char *parent, const char *name, DroverReadFlags flags,
+                  GError **error)
+{
+    const char *const names[] = {name, NULL};
+    g_autoptr(GPtrArray) records = drover_store_read_each(store, parent, names, flags, error);
+
+    if (records == NULL)
+        return NULL;
+    if (records->len == 0) {
+        g_set_error(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND, "%s/%s does not exist", parent,
+                    name);
+        return NULL;
+    }
+    return g_ptr_array_steal_index(records, 0);
 }
 
 /* ---- Writing and locking ---- */
@@ -248,7 +385,7 @@ on_changed(const DroverChangeResult *result, gpointer user_data)
     commit->complete = TRUE;
     commit->outcome = result->outcome;
     if (result->outcome == DROVER_CHANGE_DONE && result->created[0] != NULL)
-        commit->created = g_strdup(strrchr(result->created[0], '/') + 1);
+        commit->created = g_path_get_basename(result->created[0]);
 }
 
 DroverChangeOutcome

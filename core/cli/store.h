@@ -1,6 +1,10 @@
 /*
  * ZooKeeper for a program that does one thing and ends: calls that wait for their answer. Reads of
- * many records are sent at once. Nothing here writes unless it says so.
+ * many records are sent at once, and sent again when the connection was lost meanwhile. Nothing
+ * here writes unless it says so.
+ *
+ * Errors: DROVER_ERROR_TIMEOUT when there is no connection within the time allowed,
+ * DROVER_ERROR_NOT_FOUND, and DROVER_ERROR_UNSUPPORTED when the server refuses.
  */
 #pragma once
 
@@ -10,37 +14,54 @@
 
 typedef struct _DroverStore DroverStore;
 
-/* Waits for the connection; `timeout` in seconds, 0: for ever. */
+/* Waits for the connection. `timeout` in seconds, also for later connections; 0: for ever. */
 DroverStore *drover_store_open(const DroverConfig *config, guint timeout, GError **error);
 void drover_store_close(DroverStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverStore, drover_store_close)
 DroverSession *drover_store_session(const DroverStore *store);
 
+/* Waits for events until `done` is TRUE or the deadline (monotonic, microseconds; -1: none). */
+gboolean drover_store_wait(DroverStore *store, const gboolean *done, gint64 deadline);
+
+/* ---- Reading ---- */
+
+typedef enum {
+    DROVER_READ_PLAIN = 0,
+    DROVER_READ_LOCK = 1 << 0,  /* the contenders of <znode>/lock too */
+    DROVER_READ_WATCH = 1 << 1, /* the next change is told to the session's observers */
+} DroverReadFlags;
+
 typedef struct {
-    char *name; /* of the znode */
-    GBytes *data;
+    char *name;   /* of the znode */
+    GBytes *data; /* never NULL or empty in what is returned */
     gint32 version;
-    char **contenders; /* of <znode>/lock, when asked for; never NULL then */
+    char **contenders; /* names in <znode>/lock, when asked for */
 } DroverRecord;
 void drover_record_free(DroverRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverRecord, drover_record_free)
 
 /*
- * The children of a znode that have data, sorted by name; elements are DroverRecord. Those that
- * vanish meanwhile are left out. Empty when the parent does not exist.
+ * The children of a znode, or those of the given names, that have data; elements are DroverRecord,
+ * sorted by name for the former. What does not exist is left out.
  */
-GPtrArray *drover_store_read_all(DroverStore *store, const char *parent, gboolean with_locks);
-/* The names of the children, sorted; empty when the parent does not exist. Free with g_strfreev. */
-char **drover_store_list(DroverStore *store, const char *parent);
-/* NULL when it does not exist or has no data. */
+GPtrArray *drover_store_read_all(DroverStore *store, const char *parent, DroverReadFlags flags,
+                                 GError **error);
+GPtrArray *drover_store_read_each(DroverStore *store, const char *parent, const char *const *names,
+                                  DroverReadFlags flags, GError **error);
+/* DROVER_ERROR_NOT_FOUND when it does not exist or has no data. */
 DroverRecord *drover_store_read(DroverStore *store, const char *parent, const char *name,
-                                gboolean with_lock);
+                                DroverReadFlags flags, GError **error);
 
-/* Commits the change and waits. */
+/*
+ * The names below each of the znodes, in their order: elements are char **, sorted, or NULL when
+ * there is no such znode.
+ */
+GPtrArray *drover_store_list_each(DroverStore *store, const char *const *paths, GError **error);
+
+/* ---- Writing and locking ---- */
+
+/* Commits the change and waits. `created` (may be NULL): the first name that the server gave. */
 DroverChangeOutcome drover_store_commit(DroverStore *store, DroverChange *change, char **created);
 
 /* Waits for a lock; `wait` as for drover_lock_acquire(). */
 DroverLockOutcome drover_store_lock(DroverStore *store, DroverLock *lock, gint64 wait);
-
-/* Waits for events until `done` is TRUE or the deadline (monotonic, microseconds; -1: none). */
-gboolean drover_store_wait(DroverStore *store, const gboolean *done, gint64 deadline);

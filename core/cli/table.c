@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "cli/output.h"
+
 struct _DroverTable {
     char **headers;
     guint n_columns;
@@ -129,4 +131,12 @@ drover_table_text(const DroverTable *table)
         add_row(out, widths, table->n_columns, table->rows->pdata[i]);
     add_rule(out, widths, table->n_columns);
     return g_string_free(out, FALSE);
+}
+
+void
+drover_table_print(const DroverTable *table)
+{
+    g_autofree char *text = drover_table_text(table);
+
+    drover_cli_print("%s", text);
 }

@@ -24,6 +24,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverTable, drover_table_free)
 void drover_table_add_row(DroverTable *table, char **cells);
 /* Ends with a newline. Free with g_free. */
 char *drover_table_text(const DroverTable *table);
+/* Prints it on standard output. */
+void drover_table_print(const DroverTable *table);
 
 /* Columns that a text takes on a terminal: wide characters count 2, combining marks 0. */
 guint drover_table_width(const char *text, gssize length);

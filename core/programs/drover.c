@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 
 #define DEFAULT_CONFIG "/etc/nodepool/nodepool.yaml"
@@ -17,11 +18,36 @@ print_version(const char *program)
         printf("drover %s\n", DROVER_VERSION);
 }
 
+/* The global options, before the command. What is left of the words is the command. */
+static gboolean
+parse(GOptionContext *context, const GOptionEntry *entries, char **argv, char ***words,
+      GError **error)
+{
+    const GOptionEntry *const all[] = {entries, NULL};
+
+    *words = drover_arguments_expand((const char *const *)argv, all, TRUE);
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_set_strict_posix(context, TRUE);
+    g_option_context_add_main_entries(context, entries, NULL);
+    return g_option_context_parse_strv(context, words, error);
+}
+
+static void
+print_help(GOptionContext *context)
+{
+    g_autofree char *commands = drover_cli_describe_commands();
+    g_autofree char *text = NULL;
+
+    g_option_context_set_description(context, commands);
+    text = g_option_context_get_help(context, TRUE, NULL);
+    fputs(text, stdout);
+}
+
 int
 main(int argc, char **argv)
 {
     g_autofree char *config = NULL, *secure = NULL, *log_config = NULL;
-    g_autofree char *program = g_path_get_basename(argv[0]);
+    g_autofree char *program = g_path_get_basename(argc > 0 ? argv[0] : "drover");
     gboolean debug = FALSE, version = FALSE, help = FALSE, json = FALSE;
     gint connect_timeout = 0;
     const GOptionEntry entries[] = {
@@ -39,7 +65,7 @@ main(int argc, char **argv)
         G_OPTION_ENTRY_NULL,
     };
     g_autoptr(GOptionContext) context = g_option_context_new("COMMAND ...");
-    g_autofree char *commands = drover_cli_describe_commands();
+    g_auto(GStrv) words = NULL;
     g_autoptr(GError) error = NULL;
     DroverCli cli = {.program = program};
     int status;
@@ -47,23 +73,14 @@ main(int argc, char **argv)
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C");
     g_set_prgname(program);
-    g_option_context_set_help_enabled(context, FALSE);
-    g_option_context_set_strict_posix(context, TRUE);
-    g_option_context_set_description(context, commands);
-    g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, &argc, &argv, &error)) {
-        fprintf(stderr, "usage: %s [options] COMMAND ...\n%s: error: %s\n", program, program,
-                error->message);
-        return 2;
-    }
+    if (!parse(context, entries, argv, &words, &error))
+        return drover_cli_misused(&cli, NULL, "%s", error->message);
     if (version) {
         print_version(program);
         return 0;
     }
-    if (help || argc < 2) {
-        g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);
-
-        fputs(text, stdout);
+    if (help || words[0] == NULL || words[1] == NULL) {
+        print_help(context);
         return help ? 0 : 1;
     }
     drover_log_set_level(debug ? DROVER_LOG_DEBUG : DROVER_LOG_WARNING);
@@ -71,7 +88,7 @@ main(int argc, char **argv)
     cli.secure_path = secure;
     cli.json = json;
     cli.connect_timeout = (guint)MAX(connect_timeout, 0);
-    status = drover_cli_run(&cli, argc - 1, argv + 1);
+    status = drover_cli_run(&cli, (const char *const *)words + 1);
     drover_cli_clear(&cli);
     return status;
 }

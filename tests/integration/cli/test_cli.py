@@ -257,7 +257,7 @@ class NodeTest(Case):
         self.put('0000000000', provider='elsewhere')
         refused = self.drover('delete', '--now', '0000000000')
         self.assertEqual(refused.status, 0)
-        self.assertIn('Provider elsewhere for node id 0000000000 not defined on this launcher',
+        self.assertIn('Provider elsewhere for node 0000000000 not defined on this launcher',
                       refused.out)
         self.assertEqual(self.get('0000000000')['state'], 'ready')
 

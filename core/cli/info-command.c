@@ -1,0 +1,161 @@
+/* drover info */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/python-literal.h"
+#include "cli/table.h"
+#include "model/node.h"
+
+#define IMAGES_PATH "/nodepool/images"
+
+/* ---- Images ---- */
+
+/* The paths <base>/<name><suffix>, NULL-ended; none for names NULL. Free with g_strfreev. */
+static char **
+paths_below(const char *base, char **names, const char *suffix)
+{
+    GPtrArray *paths = g_ptr_array_new();
+
+    for (; names != NULL && *names != NULL; names++)
+        g_ptr_array_add(paths, g_strconcat(base, "/", *names, suffix, NULL));
+    g_ptr_array_add(paths, NULL);
+    return (char **)g_ptr_array_free(paths, FALSE);
+}
+
+static json_t *
+upload_ids(char **names)
+{
+    json_t *ids = json_array();
+
+    for (; names != NULL && *names != NULL; names++)
+        if (strcmp(*names, "lock") != 0)
+            json_array_append_new(ids, json_string(*names));
+    return ids;
+}
+
+/* One row for each build of the image that has something of the provider. */
+static gboolean
+add_builds(DroverStore *store, const char *provider, const char *image, char **builds, json_t *rows,
+           GError **error)
+{
+    g_autofree char *base = g_strconcat(IMAGES_PATH "/", image, "/builds", NULL);
+    g_autofree char *own = g_strconcat("/providers/", provider, NULL);
+    g_autofree char *own_images = g_strconcat(own, "/images", NULL);
+    g_auto(GStrv) paths = paths_below(base, builds, own);
+    g_auto(GStrv) image_paths = paths_below(base, builds, own_images);
+    g_autoptr(GPtrArray) found = drover_store_list_each(store, (const char *const *)paths, error);
+    g_autoptr(GPtrArray) uploads = NULL;
+
+    if (found != NULL)
+        uploads = drover_store_list_each(store, (const char *const *)image_paths, error);
+    for (guint i = 0; uploads != NULL && i < uploads->len; i++)
+        if (found->pdata[i] != NULL)
+            json_array_append_new(rows, json_pack("{s:s, s:s, s:o}", "image", image, "build_id",
+                                                  builds[i], "upload_ids",
+                                                  upload_ids(uploads->pdata[i])));
+    return uploads != NULL;
+}
+
+static json_t *
+provider_images(DroverStore *store, const char *provider, GError **error)
+{
+    const char *const root[] = {IMAGES_PATH, NULL};
+    g_autoptr(GPtrArray) images = drover_store_list_each(store, root, error);
+    g_auto(GStrv) paths = NULL;
+    g_autoptr(GPtrArray) builds = NULL;
+    json_t *rows = json_array();
+    gboolean complete;
+
+    if (images != NULL) {
+        paths = paths_below(IMAGES_PATH, images->pdata[0], "/builds");
+        builds = drover_store_list_each(store, (const char *const *)paths, error);
+    }
+    complete = builds != NULL;
+    for (guint i = 0; complete && i < builds->len; i++)
+        complete = add_builds(store, provider, ((char **)images->pdata[0])[i], builds->pdata[i],
+                              rows, error);
+    if (!complete)
+        g_clear_pointer(&rows, json_decref);
+    return rows;
+}
+
+/* ---- Nodes ---- */
+
+static json_t *
+provider_nodes(DroverStore *store, const char *provider, GError **error)
+{
+    g_autoptr(GPtrArray) records =
+        drover_store_read_all(store, DROVER_NODES_PATH, DROVER_READ_PLAIN, error);
+    json_t *rows = records != NULL ? json_array() : NULL;
+
+    for (guint i = 0; records != NULL && i < records->len; i++) {
+        const DroverRecord *znode = records->pdata[i];
+        gsize length;
+        const char *text = g_bytes_get_data(znode->data, &length);
+        g_autoptr(json_t) record = drover_json_parse_object(text, length, NULL);
+
+        if (g_strcmp0(drover_json_string(record, "provider"), provider) == 0)
+            json_array_append_new(rows, json_pack("{s:s, s:O?}", "id", znode->name, "server_id",
+                                                  json_object_get(record, "external_id")));
+    }
+    return rows;
+}
+
+/* ---- The command ---- */
+
+static void
+print_rows(json_t *rows, const char *const *headers, const char *const *keys)
+{
+    g_autoptr(DroverTable) table = drover_table_new(headers);
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        char **cells = g_new0(char *, g_strv_length((char **)keys) + 1);
+
+        for (guint k = 0; keys[k] != NULL; k++)
+            cells[k] = drover_cell_text(json_object_get(row, keys[k]));
+        drover_table_add_row(table, cells);
+    }
+    drover_table_print(table);
+}
+
+static int
+info(DroverCli *cli, const char *provider)
+{
+    static const char *const image_headers[] = {"Image Name", "Build ID", "Upload IDs", NULL};
+    static const char *const image_keys[] = {"image", "build_id", "upload_ids", NULL};
+    static const char *const node_headers[] = {"ID", "Server ID", NULL};
+    static const char *const node_keys[] = {"id", "server_id", NULL};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(json_t) images = NULL, nodes = NULL;
+
+    /* A name with a slash would be another path; no provider has such a name. */
+    if (strchr(provider, '/') == NULL)
+        images = provider_images(cli->store, provider, &error);
+    else
+        images = json_array();
+    if (images != NULL)
+        nodes = provider_nodes(cli->store, provider, &error);
+    if (nodes == NULL)
+        return drover_cli_fail(cli, "%s", error->message);
+    if (cli->json) {
+        drover_cli_print_json(
+            json_pack("{s:s, s:O, s:O}", "provider", provider, "images", images, "nodes", nodes));
+        return 0;
+    }
+    drover_cli_print("ZooKeeper data for provider %s\n\nImage data:\n", provider);
+    print_rows(images, image_headers, image_keys);
+    drover_cli_print("\nNodes:\n");
+    print_rows(nodes, node_headers, node_keys);
+    return 0;
+}
+
+const DroverCommand drover_info_command = {
+    .name = "info",
+    .summary = "show what ZooKeeper knows of a provider",
+    .argument = "PROVIDER",
+    .needs_store = TRUE,
+    .run = info,
+};

@@ -1,0 +1,13 @@
+/* What commands print on standard output. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+/* Prints a text. On a terminal, control characters of records are not let through. */
+void drover_cli_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/* Prints a JSON value and a newline. Takes the value over. */
+void drover_cli_print_json(json_t *value);
+
+/* "DD:HH:MM:SS" since that time, seconds since the epoch. Free with g_free. */
+char *drover_cli_age(double since);
