@@ -116,11 +116,11 @@ value_text(const struct drover_value *map, const char *key)
     case DROVER_VALUE_STRING:
         return g_strdup(drover_value_string(value));
     case DROVER_VALUE_INTEGER:
-        return g_strdup_printf("%" G_GINT64_FORMAT, drover_value_get_integer(map, key, 0));
+        return g_strdup_printf("%" G_GINT64_FORMAT, drover_value_integer(value, 0));
     case DROVER_VALUE_NUMBER:
-        return drover_scalar_number_text(drover_value_get_number(map, key, 0));
+        return drover_scalar_number_text(drover_value_number(value, 0));
     case DROVER_VALUE_BOOLEAN:
-        return g_strdup(drover_value_get_boolean(map, key, 0) ? "true" : "false");
+        return g_strdup(drover_value_boolean(value, 0) ? "true" : "false");
     default:
         return NULL;
     }
@@ -212,7 +212,8 @@ identity(const DroverSchema *schema, const struct drover_value *entry)
 static void
 report_twice(const DroverCheck *check, const DroverSpot *spot, const struct drover_value *earlier)
 {
-    g_autofree char *kind = drover_scope_kind(spot->scope), *name = drover_scope_name(spot->scope);
+    g_autofree char *kind = drover_entry_kind(spot->scope->list),
+                    *name = drover_scope_name(spot->scope);
     g_autofree char *parts = g_strjoinv(", ", spot->schema->unique);
     gboolean lenient = (spot->schema->flags & DROVER_OPTION_LENIENT) != 0;
     gboolean plain = g_strv_length(spot->schema->unique) == 1;
@@ -279,6 +280,8 @@ check_unique(DroverCheck *check, const DroverSpot *spot, GHashTable *own, GPtrAr
 static struct drover_value *
 check_entry(DroverCheck *check, const DroverSpot *entry)
 {
+    guint errors = drover_config_report_errors(check->source->report);
+    struct drover_value *value;
     DroverSpot spot = *entry;
 
     if (spot.node->type == DROVER_YAML_INVALID)
@@ -291,7 +294,11 @@ check_entry(DroverCheck *check, const DroverSpot *entry)
     }
     if (entry->schema->choose != NULL)
         spot.schema = entry->schema->choose(entry->node, entry->schema->choose_data);
-    return check_members(check, &spot);
+    value = check_members(check, &spot);
+    if (entry->schema->checked != NULL)
+        entry->schema->checked(value, drover_config_report_errors(check->source->report) == errors,
+                               entry->schema->choose_data);
+    return value;
 }
 
 static struct drover_value *

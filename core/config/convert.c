@@ -1,24 +1,17 @@
 #include "config/convert.h"
 
-#include <math.h>
-
 static json_t *
 scalar_to_json(const struct drover_value *value)
 {
-    /* The plain value of a scalar can only be read as a map's member. */
-    struct drover_value *map = drover_value_new_map();
     json_t *json = NULL;
 
-    drover_value_set(map, "", drover_value_copy(value));
     switch (drover_value_type(value)) {
     case DROVER_VALUE_BOOLEAN:
-        json = json_boolean(drover_value_get_boolean(map, "", 0));
-        break;
+        return json_boolean(drover_value_boolean(value, 0));
     case DROVER_VALUE_INTEGER:
-        json = json_integer(drover_value_get_integer(map, "", 0));
-        break;
+        return json_integer(drover_value_integer(value, 0));
     case DROVER_VALUE_NUMBER:
-        json = json_real(drover_value_get_number(map, "", 0));
+        json = json_real(drover_value_number(value, 0));
         break;
     case DROVER_VALUE_STRING:
         json = json_string(drover_value_string(value));
@@ -26,7 +19,6 @@ scalar_to_json(const struct drover_value *value)
     default:
         break;
     }
-    drover_value_free(map);
     return json != NULL ? json : json_null();
 }
 

@@ -3,6 +3,7 @@
 #include "config/config-private.h"
 #include "config/convert.h"
 #include "config/diskimage.h"
+#include "config/driver-check.h"
 #include "config/file.h"
 #include "config/provider.h"
 #include "config/zookeeper.h"
@@ -11,6 +12,7 @@
 
 /* A driver as far as the configuration goes. */
 typedef struct {
+    const struct drover_driver *table; /* NULL when it cannot be used */
     DroverSchema *schema;
     char *problem; /* why it cannot be used, or NULL */
 } Driver;
@@ -22,6 +24,7 @@ typedef struct {
     gpointer find_data;
     DroverSchema *schema; /* of the main file */
     GHashTable *drivers;  /* name -> Driver */
+    GHashTable *good;     /* checked providers with which nothing is wrong, a set */
     DroverCheck check;
 } Loader;
 
@@ -58,20 +61,22 @@ open_schema(void)
     return schema;
 }
 
-/* The common options and the driver's; NULL with an error when its table is of no use. */
-static DroverSchema *
-driver_schema(Loader *loader, const char *name, GError **error)
+/* Takes the driver's table, and its options beside the common ones. */
+static gboolean
+take_table(Driver *driver, const struct drover_driver *table, GError **error)
 {
-    const struct drover_driver *table = loader->find_driver(name, loader->find_data, error);
     g_autoptr(DroverSchema) schema = NULL;
 
     if (table == NULL)
-        return NULL;
+        return FALSE;
     schema = common_schema();
-    if (drover_schema_add(schema, table->options, table->option_size, "", error))
-        return g_steal_pointer(&schema);
-    g_prefix_error(error, "the driver %s is broken: ", name);
-    return NULL;
+    if (!drover_schema_add(schema, table->options, table->option_size, "", error)) {
+        g_prefix_error(error, "the driver %s is broken: ", table->name);
+        return FALSE;
+    }
+    driver->table = table;
+    driver->schema = g_steal_pointer(&schema);
+    return TRUE;
 }
 
 static Driver *
@@ -80,12 +85,11 @@ driver_new(Loader *loader, const char *name)
     Driver *driver = g_new0(Driver, 1);
     g_autoptr(GError) error = NULL;
 
-    if (loader->find_driver != NULL && name != NULL)
-        driver->schema = driver_schema(loader, name, &error);
+    if (loader->find_driver == NULL || name == NULL ||
+        !take_table(driver, loader->find_driver(name, loader->find_data, &error), &error))
+        driver->schema = open_schema();
     if (error != NULL)
         driver->problem = g_strdup(error->message);
-    if (driver->schema == NULL)
-        driver->schema = open_schema();
     return driver;
 }
 
@@ -128,6 +132,17 @@ choose_provider_schema(const DroverYaml *entry, gpointer user_data)
     }
     drover_check_begin_section(&loader->check, entry);
     return driver->schema;
+}
+
+static void
+note_checked_provider(const struct drover_value *entry, gboolean good, gpointer user_data)
+{
+    Loader *loader = user_data;
+
+    if (good)
+        g_hash_table_add(loader->good, (gpointer)entry);
+    else
+        g_hash_table_remove(loader->good, entry);
 }
 
 /* ---- Files ---- */
@@ -229,6 +244,9 @@ take_providers(Loader *loader, DroverConfig *config, const struct drover_value *
                                        drover_value_get(settings, name), driver->problem);
 
         warn_of_no_concurrency(loader, entry, provider);
+        /* What the driver would say of an entry that lacks values is no help. */
+        if (driver->table != NULL && g_hash_table_contains(loader->good, entry))
+            drover_driver_check(driver->table, provider, &loader->main_file);
         g_ptr_array_add(config->providers, provider);
     }
 }
@@ -262,7 +280,9 @@ load(Loader *loader, const char *path, const char *secure_path)
     loader->drivers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_driver);
     providers = (DroverSchema *)drover_schema_member(loader->schema, "providers");
     providers->choose = choose_provider_schema;
+    providers->checked = note_checked_provider;
     providers->choose_data = loader;
+    loader->good = g_hash_table_new(NULL, NULL);
     values = load_main(loader, path);
     if (secure_path != NULL)
         secure = load_secure(loader, secure_path);
@@ -272,6 +292,7 @@ load(Loader *loader, const char *path, const char *secure_path)
     drover_value_free(secure);
     drover_schema_free(loader->schema);
     g_hash_table_unref(loader->drivers);
+    g_hash_table_unref(loader->good);
     return config;
 }
 

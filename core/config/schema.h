@@ -16,6 +16,10 @@ typedef struct _DroverSchema DroverSchema;
 /* Which tree an entry of a list is checked against; `entry` is a map. */
 typedef DroverSchema *(*DroverSchemaChooser)(const DroverYaml *entry, gpointer user_data);
 
+/* What came of an entry; `good` when nothing was wrong with it. */
+typedef void (*DroverSchemaChecked)(const struct drover_value *entry, gboolean good,
+                                    gpointer user_data);
+
 struct _DroverSchema {
     char *name; /* the last part of the path, without "[]"; "*" for any other key */
     enum drover_option_type type;
@@ -27,11 +31,12 @@ struct _DroverSchema {
     DroverYaml *fallback;                              /* the default, or NULL */
     char *when, *when_value;                           /* a sibling and its value ... */
     DroverYaml *when_fallback;                         /* ... beside which this is the default */
-    GPtrArray *members;         /* of DroverSchema, in the order of the tables */
-    DroverSchema *others;       /* for members that are not named; or NULL */
-    gboolean open;              /* members that are not named are taken as they are */
-    DroverSchemaChooser choose; /* LIST: instead of `members`; or NULL */
-    gpointer choose_data;
+    GPtrArray *members;          /* of DroverSchema, in the order of the tables */
+    DroverSchema *others;        /* for members that are not named; or NULL */
+    gboolean open;               /* members that are not named are taken as they are */
+    DroverSchemaChooser choose;  /* LIST: instead of `members`; or NULL */
+    DroverSchemaChecked checked; /* LIST: told of each entry; or NULL */
+    gpointer choose_data;        /* of both */
 };
 
 /* An empty map. */

@@ -7,10 +7,8 @@
 /* ---- What it is about ---- */
 
 char *
-drover_scope_kind(const DroverScope *scope)
+drover_entry_kind(const char *list)
 {
-    const char *list = scope->list;
-
     if (g_str_equal(list, "tenant-resource-limits"))
         return g_strdup("tenant");
     return g_strndup(list, strlen(list) - (g_str_has_suffix(list, "s") ? 1 : 0));
@@ -36,7 +34,7 @@ object_text(const DroverScope *scope)
         return NULL;
     text = g_string_new(NULL);
     for (; scope != NULL; scope = scope->parent) {
-        g_autofree char *kind = drover_scope_kind(scope), *name = drover_scope_name(scope);
+        g_autofree char *kind = drover_entry_kind(scope->list), *name = drover_scope_name(scope);
         g_autofree char *part = name != NULL ? g_strdup_printf("%s %s", kind, name)
                                              : g_strdup_printf("%s %u", kind, scope->index + 1);
 

@@ -22,8 +22,8 @@ typedef struct {
     const DroverScope *scope;
 } DroverSpot;
 
-/* "provider" for an entry of providers. Free with g_free. */
-char *drover_scope_kind(const DroverScope *scope);
+/* "provider" for the list "providers". Free with g_free. */
+char *drover_entry_kind(const char *list);
 /* The entry's own name, or NULL. Free with g_free. */
 char *drover_scope_name(const DroverScope *scope);
 /* The name of the innermost entry of a list around a value, or NULL. Free with g_free. */

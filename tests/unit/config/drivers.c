@@ -169,10 +169,31 @@ static const struct drover_option broken_options[] = {
     {.path = NULL},
 };
 
+/* Each cloud image has to say which it is; one of the provider's options is better not used. */
+static void
+check_aws(const struct drover_value *config, struct drover_report *report)
+{
+    const struct drover_value *images = drover_value_get(config, "cloud-images");
+
+    for (size_t i = 0; i < drover_value_length(images); i++) {
+        const struct drover_value *image = drover_value_item(images, i);
+
+        if (drover_value_get(image, "image-id") == NULL &&
+            drover_value_get(image, "image-filters") == NULL)
+            drover_report_error(report, drover_value_get(image, "python-path"),
+                                "the cloud image %s has neither image-id nor image-filters",
+                                drover_value_get_string(image, "name", ""));
+    }
+    if (drover_value_get(config, "max-cores") != NULL)
+        drover_report_warning(report, drover_value_get(config, "max-cores"), "rather no max-cores");
+    if (drover_value_get(config, "post-upload-hook") != NULL)
+        drover_report_error(report, NULL, "no hooks here");
+}
+
 static const struct drover_driver drivers[] = {
     {DROVER_DRIVER_HEADER, .name = "static", .options = static_options},
     {DROVER_DRIVER_HEADER, .name = "openstack", .options = openstack_options},
-    {DROVER_DRIVER_HEADER, .name = "aws", .options = aws_options},
+    {DROVER_DRIVER_HEADER, .name = "aws", .options = aws_options, .config_check = check_aws},
     {DROVER_DRIVER_HEADER, .name = "plain", .options = plain_options},
     {DROVER_DRIVER_HEADER, .name = "broken", .options = broken_options},
 };

@@ -436,6 +436,30 @@ test_options(void)
     g_assert_cmpuint(test_errors(load), ==, 6);
 }
 
+/* What options cannot say the driver says itself, with the place of what it is about. */
+static void
+test_driver_check(void)
+{
+    const char *text = SERVERS "providers:\n"
+                               "  - name: e\n"
+                               "    driver: aws\n"
+                               "    region-name: eu\n"
+                               "    max-cores: 3\n"
+                               "    cloud-images:\n"
+                               "      - {name: good, image-id: x}\n"
+                               "      - name: bad\n"
+                               "  - {name: f, driver: aws, region-name: eu, post-upload-hook: x}\n"
+                               "  - {name: g, driver: aws, profile-name: x}\n";
+    g_autoptr(TestLoad) load = test_load(text, NULL);
+
+    test_assert_error(load, ":9:9: error: provider e, cloud-image bad: the cloud image bad has "
+                            "neither image-id nor image-filters");
+    g_assert_cmpuint(test_warnings(load), ==, 1);
+    test_assert_error(load, ":10:5: error: provider f: no hooks here");
+    test_assert_error(load, "provider g: region-name is missing");
+    g_assert_cmpuint(test_errors(load), ==, 3);
+}
+
 static void
 test_deprecated(void)
 {
@@ -494,6 +518,7 @@ main(int argc, char **argv)
     g_test_add_func("/config/providers/ST-46-labels-split", test_static_values);
     g_test_add_func("/config/providers/old-and-new-name", test_both_names);
     g_test_add_func("/config/providers/options", test_options);
+    g_test_add_func("/config/providers/driver-check", test_driver_check);
     g_test_add_func("/config/providers/deprecated", test_deprecated);
     g_test_add_func("/config/providers/values", test_values);
     return g_test_run();
