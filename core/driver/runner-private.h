@@ -3,7 +3,7 @@
 
 #include <drover/host.h>
 
-#include "driver/mailbox.h"
+#include "driver/channel.h"
 #include "driver/runner.h"
 
 /* Any thread. A task keeps its runner. */
@@ -29,9 +29,9 @@ void drover_runner_task_ended(DroverRunner *runner, DroverTask *task);
 void drover_runner_task_delivered(DroverRunner *runner, DroverTask *task);
 
 /* Messages to the provider's thread and to the core loop. Any thread; `destroy` may be NULL. */
-void drover_runner_tell_thread(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+void drover_runner_tell_thread(DroverRunner *runner, DroverChannelFunc func, gpointer data,
                                GDestroyNotify destroy);
-void drover_runner_tell_core(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+void drover_runner_tell_core(DroverRunner *runner, DroverChannelFunc func, gpointer data,
                              GDestroyNotify destroy);
 /* Any thread. */
 void drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const char *node_id,

@@ -19,8 +19,8 @@ struct _DroverRunner {
     struct drover_value *config;
     GMainContext *context;
     GMainLoop *loop;
-    DroverMailbox *inbox, *outbox; /* of the provider's thread, of the core loop */
-    _Atomic gint64 entered;        /* when the driver was called, in microseconds; 0: it was not */
+    DroverChannel *to_thread, *to_core;
+    _Atomic gint64 entered; /* when the driver was called, in microseconds; 0: it was not */
 
     /* The core loop's part. */
     GThread *thread;
@@ -45,17 +45,17 @@ struct _DroverRunner {
 /* ---- Messages between the loops ---- */
 
 void
-drover_runner_tell_thread(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+drover_runner_tell_thread(DroverRunner *runner, DroverChannelFunc func, gpointer data,
                           GDestroyNotify destroy)
 {
-    drover_mailbox_post(runner->inbox, func, data, destroy);
+    drover_channel_post(runner->to_thread, func, data, destroy);
 }
 
 void
-drover_runner_tell_core(DroverRunner *runner, DroverMailboxFunc func, gpointer data,
+drover_runner_tell_core(DroverRunner *runner, DroverChannelFunc func, gpointer data,
                         GDestroyNotify destroy)
 {
-    drover_mailbox_post(runner->outbox, func, data, destroy);
+    drover_channel_post(runner->to_core, func, data, destroy);
 }
 
 /* ---- Calls into the driver ---- */
@@ -353,8 +353,8 @@ drover_runner_new(const struct drover_driver *driver, const char *name,
     runner->config = drover_value_copy(config);
     runner->context = g_main_context_new();
     runner->loop = g_main_loop_new(runner->context, FALSE);
-    runner->inbox = drover_mailbox_new(runner->context);
-    runner->outbox = drover_mailbox_new(NULL);
+    runner->to_thread = drover_channel_new(runner->context);
+    runner->to_core = drover_channel_new(NULL);
     runner->tasks = g_hash_table_new_full(NULL, NULL, drover_task_unref, NULL);
     runner->running = g_hash_table_new_full(NULL, NULL, drover_task_unref, NULL);
     runner->machines = g_ptr_array_new_with_free_func(machine_free);
@@ -377,8 +377,8 @@ drover_runner_unref(DroverRunner *runner)
     g_hash_table_unref(runner->running);
     g_ptr_array_unref(runner->machines);
     g_clear_error(&runner->problem);
-    drover_mailbox_unref(runner->inbox);
-    drover_mailbox_unref(runner->outbox);
+    drover_channel_unref(runner->to_thread);
+    drover_channel_unref(runner->to_core);
     g_main_loop_unref(runner->loop);
     g_main_context_unref(runner->context);
     drover_value_free(runner->config);
@@ -399,8 +399,8 @@ on_ended(gpointer data)
     }
     g_thread_join(runner->thread);
     /* Nobody reads them any more. */
-    drover_mailbox_close(runner->inbox);
-    drover_mailbox_close(runner->outbox);
+    drover_channel_close(runner->to_thread);
+    drover_channel_close(runner->to_core);
     if (runner->closed != NULL)
         runner->closed(runner->closed_data);
     drover_runner_unref(runner);
