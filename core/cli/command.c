@@ -5,6 +5,8 @@
 
 #include "cli/arguments.h"
 
+#define COMMAND_LINE "  %-18s %s\n"
+
 static const DroverCommand *const commands[] = {
     &drover_list_command,
     &drover_request_list_command,
@@ -25,7 +27,7 @@ drover_cli_describe_commands(void)
     GString *out = g_string_new("Commands:\n");
 
     for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-        g_string_append_printf(out, "  %-18s %s\n", commands[i]->name, commands[i]->summary);
+        g_string_append_printf(out, COMMAND_LINE, commands[i]->name, commands[i]->summary);
     return g_string_free(out, FALSE);
 }
 
@@ -220,26 +222,47 @@ match(const DroverCommand *command, const char *const *words)
     return name[i] == NULL ? i : 0;
 }
 
-/* The commands of two words that begin with this one; NULL when there are none. */
+static gboolean
+is_in_group(const DroverCommand *command, const char *group)
+{
+    gsize length = strlen(group);
+
+    return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
+}
+
+/* The second words of the group's commands; NULL when there is no such group. */
 static char *
-second_words(const char *first)
+list_group(const char *group)
 {
     g_autoptr(GString) out = g_string_new(NULL);
 
-    for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-        const char *space = strchr(commands[i]->name, ' ');
-
-        if (space != NULL && strlen(first) == (gsize)(space - commands[i]->name) &&
-            g_str_has_prefix(commands[i]->name, first))
-            g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", space + 1);
-    }
+    for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+        if (is_in_group(commands[i], group))
+            g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "",
+                                   commands[i]->name + strlen(group) + 1);
     return out->len > 0 ? g_string_free(g_steal_pointer(&out), FALSE) : NULL;
+}
+
+static int
+print_group_help(const DroverCli *cli, const char *group)
+{
+    printf("Usage:\n  %s %s COMMAND ...\n\nCommands:\n", cli->program, group);
+    for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+        if (is_in_group(commands[i], group))
+            printf(COMMAND_LINE, commands[i]->name, commands[i]->summary);
+    return 0;
+}
+
+static gboolean
+asks_for_help(const char *word)
+{
+    return g_strcmp0(word, "-h") == 0 || g_strcmp0(word, "--help") == 0;
 }
 
 int
 drover_cli_run(DroverCli *cli, const char *const *words)
 {
-    g_autofree char *seconds = NULL;
+    g_autofree char *group = list_group(words[0]);
 
     for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
         guint n = match(commands[i], words);
@@ -247,8 +270,9 @@ drover_cli_run(DroverCli *cli, const char *const *words)
         if (n > 0)
             return run_command(cli, commands[i], words + n - 1);
     }
-    seconds = second_words(words[0]);
-    if (seconds != NULL)
-        return drover_cli_misused(cli, NULL, "%s is followed by one of: %s", words[0], seconds);
+    if (group != NULL && asks_for_help(words[1]))
+        return print_group_help(cli, words[0]);
+    if (group != NULL)
+        return drover_cli_misused(cli, NULL, "%s is followed by one of: %s", words[0], group);
     return drover_cli_misused(cli, NULL, "unknown command: %s", words[0]);
 }

@@ -48,7 +48,7 @@ static const GOptionEntry options[] = {
 
 const DroverCommand drover_config_validate_command = {
     .name = "config-validate",
-    .summary = "check the configuration",
+    .summary = "Check the configuration",
     .options = options,
     .run = config_validate,
 };

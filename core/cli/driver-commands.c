@@ -145,7 +145,7 @@ driver_list(DroverCli *cli, const char *argument)
 
 const DroverCommand drover_driver_list_command = {
     .name = "driver list",
-    .summary = "list the drivers that are installed",
+    .summary = "List the drivers that are installed",
     .run = driver_list,
 };
 
@@ -231,7 +231,7 @@ driver_info(DroverCli *cli, const char *name)
 
 const DroverCommand drover_driver_info_command = {
     .name = "driver info",
-    .summary = "describe a driver and its options",
+    .summary = "Describe a driver and its options",
     .argument = "NAME",
     .run = driver_info,
 };

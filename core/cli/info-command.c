@@ -154,7 +154,7 @@ info(DroverCli *cli, const char *provider)
 
 const DroverCommand drover_info_command = {
     .name = "info",
-    .summary = "show what ZooKeeper knows of a provider",
+    .summary = "Show what ZooKeeper knows of a provider",
     .argument = "PROVIDER",
     .needs_store = TRUE,
     .run = info,

@@ -30,7 +30,7 @@ list(DroverCli *cli, const char *argument)
 
 const DroverCommand drover_list_command = {
     .name = "list",
-    .summary = "list nodes",
+    .summary = "List nodes",
     .options = list_options,
     .needs_store = TRUE,
     .run = list,
@@ -188,7 +188,7 @@ hold(DroverCli *cli, const char *id)
 
 const DroverCommand drover_hold_command = {
     .name = "hold",
-    .summary = "keep a node from being used",
+    .summary = "Keep a node from being used",
     .argument = "ID",
     .needs_store = TRUE,
     .run = hold,
@@ -276,7 +276,7 @@ static int delete (DroverCli *cli, const char *id)
 
 const DroverCommand drover_delete_command = {
     .name = "delete",
-    .summary = "delete a node",
+    .summary = "Delete a node",
     .argument = "ID",
     .options = delete_options,
     .needs_store = TRUE,

@@ -96,7 +96,7 @@ request_list(DroverCli *cli, const char *argument)
 
 const DroverCommand drover_request_list_command = {
     .name = "request-list",
-    .summary = "list node requests",
+    .summary = "List node requests",
     .needs_store = TRUE,
     .run = request_list,
 };
@@ -123,7 +123,7 @@ request_show(DroverCli *cli, const char *id)
 
 const DroverCommand drover_request_show_command = {
     .name = "request show",
-    .summary = "show a request and its machines",
+    .summary = "Show a request and its machines",
     .argument = "ID",
     .needs_store = TRUE,
     .run = request_show,
@@ -227,7 +227,7 @@ request_release(DroverCli *cli, const char *id)
 
 const DroverCommand drover_request_release_command = {
     .name = "request release",
-    .summary = "give a request and its machines back",
+    .summary = "Give a request and its machines back",
     .argument = "ID",
     .needs_store = TRUE,
     .run = request_release,

@@ -344,7 +344,7 @@ run(DroverCli *cli, const char *argument)
 
 const DroverCommand drover_request_submit_command = {
     .name = "request submit",
-    .summary = "ask for machines",
+    .summary = "Ask for machines",
     .options = options,
     .find_mistake = find_mistake,
     .needs_store = TRUE,

@@ -1,64 +1,93 @@
-# bash completion for drover. Node and request ids come from ZooKeeper, with a short time-out.
+# bash completion for drover, also under the name nodepool. Ids come from ZooKeeper, which is not
+# waited for long.
 
-_drover_ids() {
-    local command=$1 config=()
-    local i
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        if [[ ${COMP_WORDS[i]} == -c ]]; then
-            config=(-c "${COMP_WORDS[i + 1]}")
-        fi
-    done
-    drover "${config[@]}" --connect-timeout 2 "$command" --json 2> /dev/null |
-        sed -n 's/^ *"id": "\(.*\)",$/\1/p'
-}
+_drover_commands='list request-list request hold delete info config-validate driver'
+_drover_options='-h --help -c --config -s --secure -l --log-config --debug --json --connect-timeout
+    --version'
+declare -A _drover_second=(
+    [request]='submit show release'
+    [driver]='list info'
+)
+declare -A _drover_command_options=(
+    [list]='--detail'
+    [delete]='--now --force'
+    [config-validate]='--strict'
+    ['request submit']='-L --label -n --count -w --wait --timeout --tenant --provider --priority'
+)
 
-_drover() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command="" second="" word options="" i
-
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        word=${COMP_WORDS[i]}
-        case $word in
-        -c | -s | -l | --connect-timeout) ((i++)) ;;
+# The words before the cursor: the command's in `command`, global options with files in `files`.
+_drover_find_command() {
+    local i=1 option
+    command=
+    files=()
+    while ((i < COMP_CWORD)); do
+        option=${COMP_WORDS[i]}
+        case $option in
+        -c | --config | -s | --secure | -l | --log-config | --connect-timeout)
+            ((i++))
+            # bash splits --config=FILE at the '='.
+            [[ ${COMP_WORDS[i]} == = ]] && ((i++))
+            [[ $option == --connect-timeout ]] || files+=("$option" "${COMP_WORDS[i]}")
+            ;;
         -*) ;;
         *)
             if [[ -z $command ]]; then
-                command=$word
-            elif [[ -z $second ]]; then
-                second=$word
+                command=${COMP_WORDS[i]}
+            elif [[ ${_drover_second[$command]-} ]]; then
+                command+=" ${COMP_WORDS[i]}"
             fi
             ;;
         esac
+        ((i++))
     done
-
-    case $previous in
-    -c | -s | -l | --config | --secure | --log-config)
-        mapfile -t COMPREPLY < <(compgen -f -- "$current")
-        return
-        ;;
-    esac
-
-    case "$command $second" in
-    " ")
-        options="list request-list request hold delete info config-validate driver --help --version
-                 --json --debug --connect-timeout -c -s -l"
-        ;;
-    "request ") options="submit show release" ;;
-    "driver ") options="list info" ;;
-    "driver info")
-        options=$(drover driver list --json 2> /dev/null |
-            sed -n 's/^ *"name": "\(.*\)",$/\1/p')
-        ;;
-    "request submit")
-        options="--label --count --wait --timeout --tenant --provider --priority --json --help"
-        ;;
-    "request show" | "request release") options="$(_drover_ids request-list) --json --help" ;;
-    "hold "*) options="$(_drover_ids list) --json --help" ;;
-    "delete "*) options="$(_drover_ids list) --now --force --json --help" ;;
-    "list "*) options="--detail --json --help" ;;
-    *) options="--json --help" ;;
-    esac
-    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 }
 
-complete -F _drover drover
+# The values of a member of the objects that a command prints.
+_drover_values() {
+    local member=$1
+    shift
+    [[ $word == -* ]] && return
+    "${COMP_WORDS[0]}" --connect-timeout 2 "${files[@]}" "$@" --json 2>/dev/null |
+        sed 's/{"'"$member"'": "/\n&/g' | sed -n 's/^{"'"$member"'": "\([^"]*\)".*/\1/p'
+}
+
+_drover() {
+    local command files word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words
+    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    [[ $word == = ]] && word=
+    _drover_find_command
+    COMPREPLY=()
+    if [[ -z $command ]]; then
+        case $before in
+        -c | --config | -s | --secure | -l | --log-config)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+            ;;
+        --connect-timeout) return ;;
+        esac
+        words="$_drover_commands $_drover_options"
+    elif [[ ${_drover_second[$command]-} ]]; then
+        words="${_drover_second[$command]} -h --help"
+    else
+        words="${_drover_command_options[$command]-} -h --help --json"
+        case "$command $before" in
+        'request submit --priority')
+            words='100 200 300'
+            ;;
+        'request show '* | 'request release '*)
+            words+=" $(_drover_values id request-list)"
+            ;;
+        'hold '* | 'delete '*) words+=" $(_drover_values id list)" ;;
+        'driver info '*) words+=" $(_drover_values name driver list)" ;;
+        'request submit '*)
+            case $before in
+            -L | --label | -n | --count | --timeout | --tenant | --provider) return ;;
+            esac
+            ;;
+        esac
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -F _drover drover nodepool
