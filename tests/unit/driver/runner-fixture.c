@@ -70,6 +70,7 @@ fixture_clear(Fixture *fixture)
     free(fixture->fields);
     free(fixture->resources);
     g_free(fixture->text);
+    g_free(fixture->status);
 }
 
 void
@@ -101,6 +102,11 @@ on_done(const DroverTaskResult *result, gpointer user_data)
     g_free(fixture->text);
     fixture->text = g_strdup(result->text);
     fixture->items = result->items->len;
+    if (fixture->watched != NULL) {
+        fixture->status = g_strdup(drover_task_status(fixture->watched));
+        drover_task_progress(fixture->watched, &fixture->progress_done, &fixture->progress_total);
+        fixture->watched = NULL;
+    }
 }
 
 static void

@@ -19,8 +19,11 @@ typedef struct {
     gint64 retry_after;
     char *message, *fields, *resources, *text;
     guint items;
-    GPtrArray *ids;   /* as they became known */
-    GPtrArray *saved; /* likewise */
+    GPtrArray *ids;      /* as they became known */
+    GPtrArray *saved;    /* likewise */
+    DroverTask *watched; /* set by a test that submits only this one */
+    char *status;        /* its status and progress when it answered */
+    guint64 progress_done, progress_total;
 } Fixture;
 
 void fixture_begin(Fixture *fixture, const char *mode);

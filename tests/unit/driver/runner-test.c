@@ -38,19 +38,14 @@ static void
 test_forms_of_results(void)
 {
     Fixture fixture;
-    DroverTask *task;
-    guint64 done, total;
 
     fixture_open(&fixture, "objects");
-    task = fixture_submit(&fixture, DROVER_TASK_MACHINE_DELETE);
-    g_assert_null(drover_task_status(task));
-    while (drover_task_status(task) == NULL)
-        g_main_context_iteration(NULL, TRUE);
-    g_assert_cmpstr(drover_task_status(task), ==, "done \357\277\275");
-    drover_task_progress(task, &done, &total);
-    g_assert_cmpuint(done, ==, 3);
-    g_assert_cmpuint(total, ==, 4);
+    fixture.watched = fixture_submit(&fixture, DROVER_TASK_MACHINE_DELETE);
+    g_assert_null(drover_task_status(fixture.watched));
     fixture_wait_answers(&fixture, 1);
+    g_assert_cmpstr(fixture.status, ==, "done \357\277\275");
+    g_assert_cmpuint(fixture.progress_done, ==, 3);
+    g_assert_cmpuint(fixture.progress_total, ==, 4);
     g_assert_cmpstr(fixture.fields, ==,
                     "{\"az\":\"\",\"connection_port\":{\"host\":\"x\"},\"driver_data\":[1,null],"
                     "\"external_id\":{\"server\":\"1\",\"volume\":\"2\"},\"username\":null}");
