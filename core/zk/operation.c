@@ -326,7 +326,8 @@ drover_session_commit(DroverSession *session, DroverTransaction *transaction, Dr
     transaction->message.deliver = deliver_commit;
     transaction->done = done;
     transaction->user_data = user_data;
-    if (zh != NULL) {
+    /* The library frees paths of the caller when it refuses a transaction half-way. */
+    if (zh != NULL && is_unrecoverable(zh) == ZOK) {
         transaction->ops = g_new0(zoo_op_t, n);
         transaction->results = g_new0(zoo_op_result_t, n);
         for (guint i = 0; i < n; i++)
