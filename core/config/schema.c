@@ -206,23 +206,33 @@ drover_schema_member(const DroverSchema *schema, const char *key)
 
 /* ---- References ---- */
 
+typedef struct {
+    const char *target;
+    GPtrArray *names; /* in the order of the file */
+    GHashTable *seen; /* the same names, as a set */
+} References;
+
 static void
-add_reference(GPtrArray *names, const char *name)
+add_reference(References *references, const char *name)
 {
-    if (name != NULL && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-        g_ptr_array_add(names, g_strdup(name));
+    char *copy;
+
+    if (name == NULL || g_hash_table_contains(references->seen, name))
+        return;
+    copy = g_strdup(name);
+    g_hash_table_add(references->seen, copy);
+    g_ptr_array_add(references->names, copy);
 }
 
 static void
-collect(const DroverSchema *schema, const struct drover_value *value, const char *target,
-        GPtrArray *names)
+collect(const DroverSchema *schema, const struct drover_value *value, References *references)
 {
     gsize length = drover_value_length(value);
 
-    if (g_strcmp0(schema->refers_to, target) == 0) {
-        add_reference(names, drover_value_string(value));
+    if (g_strcmp0(schema->refers_to, references->target) == 0) {
+        add_reference(references, drover_value_string(value));
         for (gsize i = 0; i < length; i++)
-            add_reference(names, drover_value_string(drover_value_item(value, i)));
+            add_reference(references, drover_value_string(drover_value_item(value, i)));
         return;
     }
     for (gsize i = 0; i < length; i++) {
@@ -230,7 +240,7 @@ collect(const DroverSchema *schema, const struct drover_value *value, const char
         const DroverSchema *member = key != NULL ? drover_schema_member(schema, key) : schema;
 
         if (member != NULL)
-            collect(member, drover_value_item(value, i), target, names);
+            collect(member, drover_value_item(value, i), references);
     }
 }
 
@@ -238,9 +248,10 @@ char **
 drover_schema_references(const DroverSchema *schema, const struct drover_value *value,
                          const char *target)
 {
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    References references = {target, g_ptr_array_new(), seen};
 
-    collect(schema, value, target, names);
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+    collect(schema, value, &references);
+    g_ptr_array_add(references.names, NULL);
+    return (char **)g_ptr_array_free(references.names, FALSE);
 }
