@@ -10,8 +10,8 @@
 typedef struct {
     DroverHandler *handler;
     char *label;
-    DroverNode *node; /* NULL: still to be found */
-    gboolean checking;
+    DroverNode *node;  /* NULL: still to be found */
+    DroverTask *check; /* of its machine, under way; or NULL */
 } Pick;
 
 struct _DroverHandler {
@@ -72,8 +72,8 @@ finish(DroverHandler *handler, DroverHandlerOutcome outcome)
 }
 
 /*
- * Not offered to anybody until its lock is seen free; asked for last, so that the answer comes after
- * that of a change under way.
+ * Not offered to anybody until its lock is seen free; asked for last, so that the answer comes
+ * after that of a change under way.
  */
 static void
 set_aside(DroverHandler *handler, const DroverNode *node)
@@ -199,7 +199,7 @@ on_checked(const DroverTaskResult *result, gpointer user_data)
     Pick *pick = user_data;
     DroverHandler *handler = pick->handler;
 
-    pick->checking = FALSE;
+    pick->check = NULL;
     if (handler->manager != NULL && !result->ok) {
         DroverLogSubject subject = subject_of(handler);
 
@@ -227,9 +227,9 @@ find_node(DroverHandler *handler, Pick *pick)
         }
         if (!drover_manager_has_inventory(handler->manager))
             return;
-        if (drover_manager_check_node(handler->manager, pick->node, on_checked, pick)) {
+        pick->check = drover_manager_check_node(handler->manager, pick->node, on_checked, pick);
+        if (pick->check != NULL) {
             g_ref_count_inc(&handler->references);
-            pick->checking = TRUE;
             return;
         }
         /* Its machine is not configured any more; the registrar takes the node away. */
@@ -248,7 +248,7 @@ step(DroverHandler *handler)
     for (guint i = 0; i < handler->n_picks && !handler->is_short; i++)
         find_node(handler, &handler->picks[i]);
     for (guint i = 0; i < handler->n_picks; i++)
-        checking = checking || handler->picks[i].checking;
+        checking = checking || handler->picks[i].check != NULL;
     if (checking)
         return;
     if (handler->is_short)
@@ -298,6 +298,9 @@ void
 drover_handler_abandon(DroverHandler *handler)
 {
     release_nodes(handler);
+    for (guint i = 0; i < handler->n_picks; i++)
+        if (handler->picks[i].check != NULL)
+            drover_task_cancel(handler->picks[i].check);
     drover_manager_end(handler->manager);
     handler->done = NULL;
     handler->manager = NULL;

@@ -240,7 +240,7 @@ drover_manager_deregister(DroverManager *manager, const DroverNode *node)
         drover_registrar_deregister(manager->registrar, node);
 }
 
-gboolean
+DroverTask *
 drover_manager_check_node(DroverManager *manager, const DroverNode *node, DroverTaskFunc done,
                           gpointer user_data)
 {
@@ -249,7 +249,7 @@ drover_manager_check_node(DroverManager *manager, const DroverNode *node, Drover
     DroverTaskInput input = {.node_id = node->id, .pool = node->pool, .label_config = machine};
 
     if (machine == NULL)
-        return FALSE;
-    drover_runner_submit(manager->runner, DROVER_TASK_SLOT_CHECK, &input, done, NULL, user_data);
-    return TRUE;
+        return NULL;
+    return drover_runner_submit(manager->runner, DROVER_TASK_SLOT_CHECK, &input, done, NULL,
+                                user_data);
 }

@@ -51,8 +51,8 @@ void drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
 void drover_manager_deregister(DroverManager *manager, const DroverNode *node);
 
 /*
- * Asks whether the machine of a ready node is alive. FALSE when it is not in the inventory any
- * more; else `done` is called once. Only for providers with an inventory.
+ * Asks whether the machine of a ready node is alive. NULL when it is not in the inventory any more;
+ * else `done` is called once. Only for providers with an inventory.
  */
-gboolean drover_manager_check_node(DroverManager *manager, const DroverNode *node,
-                                   DroverTaskFunc done, gpointer user_data);
+DroverTask *drover_manager_check_node(DroverManager *manager, const DroverNode *node,
+                                      DroverTaskFunc done, gpointer user_data);
