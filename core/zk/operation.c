@@ -37,7 +37,7 @@ deliver_read(DroverMessage *message)
 {
     Read *read = (Read *)message;
 
-    drover_session_end_operation(message->session);
+    read->reply.rc = message->rc;
     if (read->done != NULL)
         read->done(&read->reply, read->user_data);
     g_clear_pointer(&read->reply.data, g_bytes_unref);
@@ -50,21 +50,20 @@ read_new(DroverSession *session, DroverReadFunc done, gpointer user_data)
 {
     Read *read = g_new0(Read, 1);
 
-    drover_session_begin_operation(session);
-    read->message.session = session;
     read->message.deliver = deliver_read;
     read->done = done;
     read->user_data = user_data;
+    drover_session_expect(session, &read->message);
     return read;
 }
 
 static void
 answer_read(Read *read, int rc, const struct Stat *stat)
 {
-    read->reply.rc = rc;
+    read->message.rc = rc;
     if (stat != NULL)
         read->reply.stat = *stat;
-    drover_session_post(read->message.session, &read->message);
+    drover_session_post(read->message.owner, &read->message);
 }
 
 static void
@@ -158,7 +157,6 @@ struct _DroverTransaction {
     GArray *operations; /* of Operation */
     zoo_op_t *ops;
     zoo_op_result_t *results;
-    int rc;
     DroverCommitFunc done;
     gpointer user_data;
 };
@@ -280,24 +278,23 @@ static void
 deliver_commit(DroverMessage *message)
 {
     DroverTransaction *transaction = (DroverTransaction *)message;
-    DroverSession *session = message->session;
+    DroverSession *session = message->owner;
     guint n = transaction->operations->len;
     g_autofree int *codes = g_new0(int, n);
     g_autofree gint32 *versions = g_new0(gint32, n);
     g_autofree const char **paths = g_new0(const char *, n);
-    DroverCommitReply reply = {transaction->rc, n, codes, paths, versions};
+    DroverCommitReply reply = {message->rc, n, codes, paths, versions};
 
     for (guint i = 0; i < n; i++) {
         Operation *operation = &g_array_index(transaction->operations, Operation, i);
-        codes[i] = transaction->results != NULL ? transaction->results[i].err : transaction->rc;
+        codes[i] = transaction->results != NULL ? transaction->results[i].err : message->rc;
         paths[i] = operation->path;
-        if (transaction->rc == ZOK && operation->kind == CREATE)
+        if (message->rc == ZOK && operation->kind == CREATE)
             paths[i] = drover_session_strip_chroot(session, operation->created);
-        if (transaction->rc == ZOK && operation->kind == SET)
+        if (message->rc == ZOK && operation->kind == SET)
             versions[i] = operation->stat.version;
     }
-    drover_session_end_operation(session);
-    if (transaction->rc == ZOK)
+    if (message->rc == ZOK)
         notify_writes(session, transaction, paths, versions);
     if (transaction->done != NULL)
         transaction->done(&reply, transaction->user_data);
@@ -309,8 +306,8 @@ on_commit(int rc, const void *context)
 {
     DroverTransaction *transaction = (DroverTransaction *)context;
 
-    transaction->rc = rc;
-    drover_session_post(transaction->message.session, &transaction->message);
+    transaction->message.rc = rc;
+    drover_session_post(transaction->message.owner, &transaction->message);
 }
 
 void
@@ -321,11 +318,10 @@ drover_session_commit(DroverSession *session, DroverTransaction *transaction, Dr
     guint n = transaction->operations->len;
     int rc = ZCONNECTIONLOSS;
 
-    drover_session_begin_operation(session);
-    transaction->message.session = session;
     transaction->message.deliver = deliver_commit;
     transaction->done = done;
     transaction->user_data = user_data;
+    drover_session_expect(session, &transaction->message);
     /* The library frees paths of the caller when it refuses a transaction half-way. */
     if (zh != NULL && is_unrecoverable(zh) == ZOK) {
         transaction->ops = g_new0(zoo_op_t, n);
@@ -364,20 +360,47 @@ ensure_one(DroverSession *session, const char *full, DroverReadFunc done, gpoint
         answer_read(read, rc, NULL);
 }
 
+/* The creation of the last of the path, until it is known whether it is there. */
+typedef struct {
+    int created_rc;
+    DroverReadFunc done;
+    gpointer user_data;
+} Last;
+
+static void
+on_last_created(const DroverReadReply *reply, gpointer user_data)
+{
+    ((Last *)user_data)->created_rc = reply->rc;
+}
+
+/* It may be there although we would not be allowed to create it. */
+static void
+on_last_looked_up(const DroverReadReply *reply, gpointer user_data)
+{
+    g_autofree Last *last = user_data;
+    DroverReadReply answer = *reply;
+
+    if (reply->rc == ZNONODE)
+        answer.rc = last->created_rc;
+    if (last->done != NULL)
+        last->done(&answer, last->user_data);
+}
+
 void
 drover_session_ensure(DroverSession *session, const char *path, DroverReadFunc done,
                       gpointer user_data)
 {
     g_autofree char *full = drover_session_full_path(session, path);
+    Last *last = g_new0(Last, 1);
 
+    last->done = done;
+    last->user_data = user_data;
     /* All at once: the servers keep the order, and parents that exist already say so. */
     for (char *slash = strchr(full + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         ensure_one(session, full, NULL, NULL);
         *slash = '/';
     }
-    if (strcmp(full, "/") == 0)
-        answer_read(read_new(session, done, user_data), ZOK, NULL);
-    else
-        ensure_one(session, full, done, user_data);
+    ensure_one(session, full, on_last_created, last);
+    drover_session_exists(session, path, FALSE, on_last_looked_up, last);
 }

@@ -1,21 +1,16 @@
 /* What session.c and operation.c share. Not for other files. */
 #pragma once
 
+#include "zk/mailbox.h"
 #include "zk/operation.h"
 
-/* One thing that the client library's threads hand to the core loop. */
-typedef struct _DroverMessage DroverMessage;
-struct _DroverMessage {
-    GList link; /* data points to the message itself */
-    DroverSession *session;
-    void (*deliver)(DroverMessage *message); /* on the core loop; frees the message */
-};
-
+/*
+ * An operation begins: `message` is its answer, and the session its owner. It is delivered with
+ * ZCLOSING when the handle ends without an answer of the library.
+ */
+void drover_session_expect(DroverSession *session, DroverMessage *message);
+/* From any thread. */
 void drover_session_post(DroverSession *session, DroverMessage *message);
-
-/* Every operation is counted from its call to its answer. */
-void drover_session_begin_operation(DroverSession *session);
-void drover_session_end_operation(DroverSession *session);
 
 /* NULL unless connected: nothing is begun while suspended. */
 zhandle_t *drover_session_handle(DroverSession *session);

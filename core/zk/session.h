@@ -50,17 +50,24 @@ typedef struct {
  */
 DroverSession *drover_session_new(const DroverSessionOptions *options, GError **error);
 
-/* Ends the session at the server: ephemerals and locks are gone. Forgets the state folder's copy.
+/*
+ * Ends the session at the server, if it is connected: ephemerals and locks are gone. Forgets the
+ * state folder's copy. Listeners are told DROVER_SESSION_LOST. Not from within a callback.
  */
 void drover_session_close(DroverSession *session);
 
 /*
- * Frees the session without ending it at the server, for a successor that takes it up again.
- * Only before the end of the process: the library's own memory is kept.
+ * Gives the connection up and leaves the session as it is at the server, for a successor that takes
+ * it up again from the state folder. Nothing more is read or written. The session's locks, caches
+ * and so on are to be freed, and the session be closed, as ever; that does no harm to the
+ * successor, which can begin when drover_session_close() returns.
  */
 void drover_session_abandon(DroverSession *session);
 
-/* Another list of servers, without a new session. */
+/*
+ * Another list of servers, without a new session: the session is suspended until it is connected to
+ * one of them. On an error the old list stays.
+ */
 gboolean drover_session_set_servers(DroverSession *session, const DroverSessionServer *servers,
                                     guint n_servers, GError **error);
 
@@ -107,4 +114,4 @@ void drover_session_remove(DroverSession *session, guint id);
 typedef struct {
     guint64 reads, writes, transactions, events, batches, sessions, connections;
 } DroverSessionCounters;
-const DroverSessionCounters *drover_session_counters(const DroverSession *session);
+const DroverSessionCounters *drover_session_counters(DroverSession *session);
