@@ -2,44 +2,48 @@
 
 #include <string.h>
 
-#include "base/log.h"
 #include "zk/operation.h"
 
 #define MARKER "__lock__"
-#define LOGGER "zk.lock"
+/* In place of the answer to a question that was not asked. */
+#define NOT_ASKED 1
 
 typedef enum {
-    IDLE,
-    ACQUIRING, /* the round of directory, contender and list is under way, or waiting for its turn
-                */
-    WAITING,   /* for the contender before ours */
+    IDLE, /* a contender of ours may still have to be removed */
+    ACQUIRING,
+    WAITING, /* for the contender before ours */
     HELD,
 } LockState;
 
 /*
- * A lock is referenced by its owner and by every answer that is still to come, so that an owner may
- * free it at any time; `released` then makes late answers clean up.
+ * All that is to be done is decided in step(), which asks nothing new before the last questions are
+ * answered; so an answer is always about what the lock wants now. A lock that its owner freed lives
+ * on until its contender is gone.
  */
 struct _DroverLock {
     DroverSession *session;
-    grefcount references;
     char *directory;
     gboolean make_parents;
     GBytes *identifier;
-    char *prefix;    /* kept for all attempts, so that a lost reply can be found */
+    LockState state;
+    char *prefix; /* of the contender's name; kept for a session, so that a lost reply is found */
     char *contender; /* full path once known */
     char *predecessor;
-    LockState state;
-    gboolean tried; /* a contender of ours may exist although we do not know its name */
-    gboolean cleaning;
-    gboolean freed; /* by its owner; lives until its contender is gone */
-    int created_rc; /* of the latest contender */
+    guint questions;       /* without an answer, and callbacks that have not returned */
+    gboolean tried;        /* a contender of ours may be in the directory */
+    gboolean searched;     /* for one that an earlier process left */
+    gboolean made_parents; /* in this attempt */
+    gboolean freed;
+    int created_rc; /* of the contender that was created last */
     gint64 wait;
     guint timer;
     guint listener, observer;
     DroverLockFunc done;
     gpointer user_data;
 };
+
+/* The prefixes of all locks of this process: what else is of our session is inherited. */
+static GHashTable *prefixes;
 
 /* ---- Names ---- */
 
@@ -65,15 +69,20 @@ drover_lock_is_of_holder(const char *name, const char *holder)
     return drover_lock_sequence(name) != NULL && g_str_has_prefix(name, holder);
 }
 
+/* Of two contenders, by their sequences; a number that has wrapped below zero comes first. */
+static int
+compare(const char *a, const char *b)
+{
+    return strcmp(drover_lock_sequence(a), drover_lock_sequence(b));
+}
+
 const char *
 drover_lock_find_holder(const char *const *names)
 {
     const char *first = NULL;
 
     for (; *names != NULL; names++)
-        if (drover_lock_sequence(*names) != NULL &&
-            (first == NULL ||
-             strcmp(drover_lock_sequence(*names), drover_lock_sequence(first)) < 0))
+        if (drover_lock_sequence(*names) != NULL && (first == NULL || compare(*names, first) < 0))
             first = *names;
     return first;
 }
@@ -84,139 +93,122 @@ find_predecessor(const char *const *names, const char *own)
 {
     const char *before = NULL;
 
-    for (; *names != NULL; names++) {
-        const char *sequence = drover_lock_sequence(*names);
-        if (sequence != NULL && strcmp(sequence, drover_lock_sequence(own)) < 0 &&
-            (before == NULL || strcmp(sequence, drover_lock_sequence(before)) > 0))
+    for (; *names != NULL; names++)
+        if (drover_lock_sequence(*names) != NULL && compare(*names, own) < 0 &&
+            (before == NULL || compare(*names, before) > 0))
             before = *names;
-    }
     return before;
 }
 
-static const char *
-find_by_prefix(const char *const *names, const char *prefix)
+/* ---- Our own contenders ---- */
+
+static void
+set_prefix(DroverLock *lock, char *prefix)
 {
-    for (; *names != NULL; names++)
-        if (g_str_has_prefix(*names, prefix) && drover_lock_sequence(*names) != NULL)
-            return *names;
-    return NULL;
-}
-
-/* Eight hex digits that tell this process's contenders from those of its predecessors. */
-static const char *
-process_nonce(void)
-{
-    static char nonce[9];
-
-    if (nonce[0] == '\0')
-        g_snprintf(nonce, sizeof(nonce), "%08x", g_random_int());
-    return nonce;
-}
-
-/* A contender that an earlier process left in the session that this one took up. */
-static const char *
-find_inherited(const char *const *names, DroverSession *session)
-{
-    const char *holder = drover_session_holder(session);
-
-    for (; *names != NULL; names++)
-        if (drover_lock_is_of_holder(*names, holder) &&
-            !g_str_has_prefix(*names + strlen(holder), process_nonce()))
-            return *names;
-    return NULL;
+    if (prefixes == NULL)
+        prefixes = g_hash_table_new(g_str_hash, g_str_equal);
+    if (lock->prefix != NULL)
+        g_hash_table_remove(prefixes, lock->prefix);
+    g_free(lock->prefix);
+    lock->prefix = prefix;
+    if (prefix != NULL)
+        g_hash_table_add(prefixes, prefix);
 }
 
 static void
-adopt(DroverLock *lock, const char *name)
+draw_prefix(DroverLock *lock)
 {
-    g_free(lock->prefix);
-    lock->prefix = g_strndup(name, (gsize)(drover_lock_sequence(name) - name));
+    set_prefix(lock, g_strdup_printf("%s%08x%08x" MARKER, drover_session_holder(lock->session),
+                                     g_random_int(), g_random_int()));
 }
 
-/* ---- References ---- */
+static char *
+prefix_of(const char *name)
+{
+    return g_strndup(name, (gsize)(drover_lock_sequence(name) - name));
+}
+
+static gboolean
+is_own(const DroverLock *lock, const char *name)
+{
+    return drover_lock_sequence(name) != NULL && g_str_has_prefix(name, lock->prefix);
+}
+
+/* TRUE for a contender that an earlier process left in the session that this one took up. */
+static gboolean
+is_inherited(const DroverLock *lock, const char *name)
+{
+    g_autofree char *prefix = NULL;
+
+    if (!drover_session_is_resumed(lock->session) ||
+        !drover_lock_is_of_holder(name, drover_session_holder(lock->session)))
+        return FALSE;
+    prefix = prefix_of(name);
+    return !g_hash_table_contains(prefixes, prefix);
+}
+
+typedef gboolean (*Criterion)(const DroverLock *lock, const char *name);
+
+static const char *
+find_first(const DroverLock *lock, const char *const *names, Criterion criterion)
+{
+    const char *first = NULL;
+
+    for (; *names != NULL; names++)
+        if (criterion(lock, *names) && (first == NULL || compare(*names, first) < 0))
+            first = *names;
+    return first;
+}
 
 static void
-lock_unref(DroverLock *lock)
+remove_contender(DroverLock *lock, const char *path, DroverCommitFunc done, gpointer user_data)
 {
-    if (!g_ref_count_dec(&lock->references))
-        return;
-    g_free(lock->directory);
-    g_clear_pointer(&lock->identifier, g_bytes_unref);
-    g_free(lock->prefix);
-    g_free(lock->contender);
-    g_free(lock->predecessor);
-    g_free(lock);
+    DroverTransaction *removal = drover_transaction_new();
+
+    drover_transaction_delete(removal, path, -1);
+    drover_session_commit(lock->session, removal, done, user_data);
 }
+
+static const char *
+find_own(DroverLock *lock, const char *const *names)
+{
+    const char *own = find_first(lock, names, is_own);
+
+    if (own == NULL && lock->state == ACQUIRING) {
+        own = find_first(lock, names, is_inherited);
+        if (own != NULL)
+            set_prefix(lock, prefix_of(own));
+    }
+    return own;
+}
+
+/* Contenders that are nobody's would keep everybody waiting. */
+static void
+remove_others(DroverLock *lock, const char *const *names, const char *own)
+{
+    for (; *names != NULL; names++)
+        if (*names != own && (is_own(lock, *names) || is_inherited(lock, *names))) {
+            g_autofree char *path = g_strconcat(lock->directory, "/", *names, NULL);
+            remove_contender(lock, path, NULL, NULL);
+        }
+}
+
+/* ---- Questions and steps ---- */
+
+static void step(DroverLock *lock);
 
 static DroverLock *
-lock_ref(DroverLock *lock)
+ask(DroverLock *lock)
 {
-    g_ref_count_inc(&lock->references);
+    lock->questions++;
     return lock;
 }
 
 static void
-no_contender_is_left(DroverLock *lock)
+answered(DroverLock *lock)
 {
-    g_clear_pointer(&lock->contender, g_free);
-    lock->tried = FALSE;
-    if (lock->freed) {
-        drover_session_remove(lock->session, lock->listener);
-        drover_session_remove(lock->session, lock->observer);
-        lock_unref(lock);
-    }
-}
-
-/* ---- Removing the contender ---- */
-
-static void clean_up(DroverLock *lock);
-
-static void
-on_deleted(const DroverCommitReply *reply, gpointer user_data)
-{
-    DroverLock *lock = user_data;
-
-    lock->cleaning = FALSE;
-    /* A lost connection is tried again when it is back; a lost session has removed it. */
-    if (!drover_rc_is_unknown(reply->rc) && lock->tried)
-        no_contender_is_left(lock);
-    lock_unref(lock);
-}
-
-static void
-on_found_for_cleaning(const DroverReadReply *reply, gpointer user_data)
-{
-    DroverLock *lock = user_data;
-    const char *name = NULL;
-
-    lock->cleaning = FALSE;
-    if (reply->rc == ZOK)
-        name = find_by_prefix(reply->children, lock->prefix);
-    if (name != NULL) {
-        lock->contender = g_strconcat(lock->directory, "/", name, NULL);
-        clean_up(lock);
-    } else if (!drover_rc_is_unknown(reply->rc) && lock->tried) {
-        no_contender_is_left(lock);
-    }
-    lock_unref(lock);
-}
-
-/* Idle, but a contender of ours is or may be in the directory. */
-static void
-clean_up(DroverLock *lock)
-{
-    if (lock->state != IDLE || !lock->tried || lock->cleaning ||
-        drover_session_state(lock->session) != DROVER_SESSION_CONNECTED)
-        return;
-    lock->cleaning = TRUE;
-    if (lock->contender != NULL) {
-        DroverTransaction *removal = drover_transaction_new();
-        drover_transaction_delete(removal, lock->contender, -1);
-        drover_session_commit(lock->session, removal, on_deleted, lock_ref(lock));
-    } else {
-        drover_session_list(lock->session, lock->directory, FALSE, on_found_for_cleaning,
-                            lock_ref(lock));
-    }
+    lock->questions--;
+    step(lock);
 }
 
 static void
@@ -227,87 +219,53 @@ finish(DroverLock *lock, LockState state, DroverLockOutcome outcome)
     lock->state = state;
     g_clear_handle_id(&lock->timer, g_source_remove);
     g_clear_pointer(&lock->predecessor, g_free);
-    if (state == IDLE)
-        clean_up(lock);
+    ask(lock);
     if (done != NULL)
         done(lock, outcome, lock->user_data);
+    answered(lock);
 }
 
-/* ---- Acquiring ---- */
+static void
+no_contender_is_left(DroverLock *lock)
+{
+    g_clear_pointer(&lock->contender, g_free);
+    lock->tried = FALSE;
+}
 
-static void look(DroverLock *lock);
-static void begin_round(DroverLock *lock);
+static void
+on_removed(const DroverCommitReply *reply, gpointer user_data)
+{
+    DroverLock *lock = user_data;
+
+    /* A lost connection is tried again when it is back; a lost session has removed it. */
+    if (!drover_rc_is_unknown(reply->rc))
+        no_contender_is_left(lock);
+    answered(lock);
+}
 
 static void
 on_predecessor(const DroverReadReply *reply, gpointer user_data)
 {
     DroverLock *lock = user_data;
 
-    if (lock->state == WAITING && reply->rc == ZNONODE)
-        look(lock);
-    lock_unref(lock);
+    if (lock->state == WAITING && reply->rc != ZOK) {
+        if (reply->rc == ZNONODE || drover_rc_is_unknown(reply->rc))
+            lock->state = ACQUIRING;
+        else
+            finish(lock, IDLE, DROVER_LOCK_FAILED);
+    }
+    answered(lock);
 }
 
 static void
-wait_for(DroverLock *lock, const char *predecessor)
-{
-    g_free(lock->predecessor);
-    lock->predecessor = g_strconcat(lock->directory, "/", predecessor, NULL);
-    lock->state = WAITING;
-    drover_session_exists(lock->session, lock->predecessor, TRUE, on_predecessor, lock_ref(lock));
-}
-
-/* Somebody removed our contender, or we were not allowed to create it. */
-static void
-not_in_the_list(DroverLock *lock)
-{
-    g_clear_pointer(&lock->contender, g_free);
-    lock->tried = FALSE;
-    if (lock->created_rc == ZOK && lock->wait != DROVER_LOCK_DO_NOT_WAIT)
-        begin_round(lock);
-    else
-        finish(lock, IDLE, DROVER_LOCK_FAILED);
-}
-
-static void
-on_listed(const DroverReadReply *reply, gpointer user_data)
+on_parents(const DroverReadReply *reply, gpointer user_data)
 {
     DroverLock *lock = user_data;
-    const char *own = NULL, *before;
 
-    if (lock->state != ACQUIRING) {
-        clean_up(lock);
-    } else if (reply->rc == ZNONODE) {
-        lock->tried = FALSE;
-        finish(lock, IDLE, DROVER_LOCK_GONE);
-    } else if (drover_rc_is_unknown(reply->rc)) {
-        /* Waiters go on when the connection is back; the others have to hear of it now. */
-        if (lock->wait == DROVER_LOCK_DO_NOT_WAIT)
-            finish(lock, IDLE, DROVER_LOCK_UNKNOWN);
-    } else if (reply->rc != ZOK) {
+    lock->made_parents = TRUE;
+    if (lock->state == ACQUIRING && reply->rc != ZOK && !drover_rc_is_unknown(reply->rc))
         finish(lock, IDLE, DROVER_LOCK_FAILED);
-    } else if ((own = find_by_prefix(reply->children, lock->prefix)) == NULL) {
-        not_in_the_list(lock);
-    } else {
-        if (lock->contender == NULL)
-            lock->contender = g_strconcat(lock->directory, "/", own, NULL);
-        before = find_predecessor(reply->children, own);
-        if (before == NULL)
-            finish(lock, HELD, DROVER_LOCK_HELD);
-        else if (lock->wait == DROVER_LOCK_DO_NOT_WAIT)
-            finish(lock, IDLE, DROVER_LOCK_BUSY);
-        else
-            wait_for(lock, before);
-    }
-    lock_unref(lock);
-}
-
-/* The order of the names decides; our own contender is among them unless it was lost. */
-static void
-look(DroverLock *lock)
-{
-    lock->state = ACQUIRING;
-    drover_session_list(lock->session, lock->directory, FALSE, on_listed, lock_ref(lock));
+    answered(lock);
 }
 
 static void
@@ -316,60 +274,185 @@ on_contender(const DroverCommitReply *reply, gpointer user_data)
     DroverLock *lock = user_data;
 
     lock->created_rc = reply->rc;
-    lock_unref(lock);
+    answered(lock);
+}
+
+/* ---- What the directory shows ---- */
+
+static void
+without_directory(DroverLock *lock)
+{
+    if (lock->created_rc == NOT_ASKED)
+        return;
+    if (lock->make_parents && !lock->made_parents)
+        drover_session_ensure(lock->session, lock->directory, on_parents, ask(lock));
+    else
+        finish(lock, IDLE, DROVER_LOCK_GONE);
 }
 
 static void
-send_contender(DroverLock *lock)
+without_contender(DroverLock *lock)
+{
+    switch (lock->created_rc) {
+    case NOT_ASKED:
+    case ZOK: /* somebody removed it */
+    case ZNONODE:
+        break; /* the next step creates one */
+    default:
+        if (!drover_rc_is_unknown(lock->created_rc))
+            finish(lock, IDLE, DROVER_LOCK_FAILED);
+    }
+}
+
+static void
+with_contender(DroverLock *lock, const char *const *names, const char *own)
+{
+    const char *before = find_predecessor(names, own);
+
+    if (before == NULL) {
+        finish(lock, HELD, DROVER_LOCK_HELD);
+    } else if (lock->wait == DROVER_LOCK_DO_NOT_WAIT) {
+        finish(lock, IDLE, DROVER_LOCK_BUSY);
+    } else {
+        lock->state = WAITING;
+        g_free(lock->predecessor);
+        lock->predecessor = g_strconcat(lock->directory, "/", before, NULL);
+        /* A read leaves no watch behind when the predecessor is gone already. */
+        drover_session_get(lock->session, lock->predecessor, TRUE, on_predecessor, ask(lock));
+    }
+}
+
+static void
+take_listing(DroverLock *lock, const DroverReadReply *reply)
+{
+    const char *own = NULL;
+
+    lock->searched = TRUE;
+    if (reply->rc == ZOK)
+        own = find_own(lock, reply->children);
+    if (own != NULL)
+        remove_others(lock, reply->children, own);
+    g_free(lock->contender);
+    lock->contender = own != NULL ? g_strconcat(lock->directory, "/", own, NULL) : NULL;
+    lock->tried = own != NULL;
+    if (lock->state != ACQUIRING)
+        return;
+    if (own != NULL)
+        with_contender(lock, reply->children, own);
+    else if (reply->rc == ZNONODE)
+        without_directory(lock);
+    else
+        without_contender(lock);
+}
+
+static void
+on_listed(const DroverReadReply *reply, gpointer user_data)
+{
+    DroverLock *lock = user_data;
+
+    if (reply->rc == ZOK || reply->rc == ZNONODE)
+        take_listing(lock, reply);
+    else if (!drover_rc_is_unknown(reply->rc)) {
+        lock->tried = FALSE;
+        if (lock->state == ACQUIRING)
+            finish(lock, IDLE, DROVER_LOCK_FAILED);
+    }
+    answered(lock);
+}
+
+/* ---- Steps ---- */
+
+static void
+create_contender(DroverLock *lock)
 {
     g_autofree char *path = g_strconcat(lock->directory, "/", lock->prefix, NULL);
+    DroverTransaction *directory = drover_transaction_new();
     DroverTransaction *contender = drover_transaction_new();
 
-    if (lock->make_parents) {
-        drover_session_ensure(lock->session, lock->directory, NULL, NULL);
-    } else {
-        DroverTransaction *directory = drover_transaction_new();
-        drover_transaction_create(directory, lock->directory, NULL, 0);
-        drover_session_commit(lock->session, directory, NULL, NULL);
-    }
+    drover_transaction_create(directory, lock->directory, NULL, 0);
+    drover_session_commit(lock->session, directory, NULL, NULL);
     drover_transaction_create(contender, path, lock->identifier, ZOO_EPHEMERAL | ZOO_SEQUENCE);
-    drover_session_commit(lock->session, contender, on_contender, lock_ref(lock));
+    drover_session_commit(lock->session, contender, on_contender, ask(lock));
     lock->tried = TRUE;
 }
 
 static void
-on_searched(const DroverReadReply *reply, gpointer user_data)
+list_directory(DroverLock *lock)
 {
-    DroverLock *lock = user_data;
-    const char *own = NULL, *inherited = NULL;
-
-    if (reply->rc == ZOK) {
-        own = find_by_prefix(reply->children, lock->prefix);
-        inherited = find_inherited(reply->children, lock->session);
-    }
-    if (lock->state == ACQUIRING && !drover_rc_is_unknown(reply->rc)) {
-        if (own == NULL && inherited != NULL)
-            adopt(lock, inherited);
-        else if (own == NULL)
-            send_contender(lock);
-        lock->tried = TRUE;
-        look(lock);
-    }
-    lock_unref(lock);
+    drover_session_list(lock->session, lock->directory, FALSE, on_listed, ask(lock));
 }
 
 static void
-begin_round(DroverLock *lock)
+acquire(DroverLock *lock)
 {
-    lock->state = ACQUIRING;
-    if (drover_session_state(lock->session) != DROVER_SESSION_CONNECTED)
+    lock->created_rc = NOT_ASKED;
+    if (!lock->tried && (lock->searched || !drover_session_is_resumed(lock->session)))
+        create_contender(lock);
+    list_directory(lock);
+}
+
+static void
+destroy(DroverLock *lock)
+{
+    drover_session_remove(lock->session, lock->listener);
+    drover_session_remove(lock->session, lock->observer);
+    set_prefix(lock, NULL);
+    g_free(lock->directory);
+    g_clear_pointer(&lock->identifier, g_bytes_unref);
+    g_free(lock->contender);
+    g_free(lock->predecessor);
+    g_free(lock);
+}
+
+static void
+step(DroverLock *lock)
+{
+    gboolean connected = drover_session_state(lock->session) == DROVER_SESSION_CONNECTED;
+
+    if (lock->questions > 0)
         return;
-    if (lock->tried || drover_session_is_resumed(lock->session)) {
-        drover_session_list(lock->session, lock->directory, FALSE, on_searched, lock_ref(lock));
-    } else {
-        send_contender(lock);
-        look(lock);
+    if (lock->freed && !lock->tried)
+        destroy(lock);
+    else if (connected && lock->state == ACQUIRING)
+        acquire(lock);
+    else if (connected && lock->state == IDLE && lock->contender != NULL)
+        remove_contender(lock, lock->contender, on_removed, ask(lock));
+    else if (connected && lock->state == IDLE && lock->tried)
+        list_directory(lock);
+}
+
+/* ---- Session, watches and time ---- */
+
+static void
+on_event(const char *path, int type, gpointer user_data)
+{
+    DroverLock *lock = user_data;
+
+    if (lock->state == WAITING && strcmp(path, lock->predecessor) == 0) {
+        lock->state = ACQUIRING;
+        step(lock);
     }
+}
+
+static void
+on_state(DroverSession *session, DroverSessionState state, gpointer user_data)
+{
+    DroverLock *lock = user_data;
+
+    if (state == DROVER_SESSION_LOST) {
+        no_contender_is_left(lock);
+        /* The servers may still show a contender of the old session for a moment. */
+        draw_prefix(lock);
+        if (lock->state == HELD)
+            lock->state = IDLE;
+    }
+    if (lock->state == WAITING)
+        lock->state = ACQUIRING;
+    if (lock->state == ACQUIRING && lock->wait == DROVER_LOCK_DO_NOT_WAIT &&
+        state != DROVER_SESSION_CONNECTED)
+        finish(lock, IDLE, DROVER_LOCK_UNKNOWN);
+    else
+        step(lock);
 }
 
 static gboolean
@@ -392,63 +475,7 @@ refuse_unconnected(gpointer user_data)
     return G_SOURCE_REMOVE;
 }
 
-void
-drover_lock_acquire(DroverLock *lock, gint64 wait, DroverLockFunc done, gpointer user_data)
-{
-    g_return_if_fail(lock->state == IDLE);
-    lock->wait = wait;
-    lock->done = done;
-    lock->user_data = user_data;
-    begin_round(lock);
-    if (wait > 0)
-        lock->timer = g_timeout_add((guint)wait, on_timeout, lock);
-    else if (wait == DROVER_LOCK_DO_NOT_WAIT &&
-             drover_session_state(lock->session) != DROVER_SESSION_CONNECTED)
-        lock->timer = g_idle_add(refuse_unconnected, lock);
-}
-
-/* ---- Session and watches ---- */
-
-static void
-on_event(const char *path, int type, gpointer user_data)
-{
-    DroverLock *lock = user_data;
-
-    if (lock->state == WAITING && g_strcmp0(path, lock->predecessor) == 0)
-        look(lock);
-}
-
-static void
-on_session_lost(DroverLock *lock)
-{
-    if (lock->freed) {
-        no_contender_is_left(lock);
-        return;
-    }
-    g_clear_pointer(&lock->contender, g_free);
-    lock->tried = FALSE;
-    if (lock->state == HELD)
-        lock->state = IDLE;
-    else if (lock->state != IDLE && lock->wait == DROVER_LOCK_DO_NOT_WAIT)
-        finish(lock, IDLE, DROVER_LOCK_UNKNOWN);
-}
-
-static void
-on_state(DroverSession *session, DroverSessionState state, gpointer user_data)
-{
-    DroverLock *lock = user_data;
-
-    if (state == DROVER_SESSION_LOST)
-        on_session_lost(lock);
-    else if (state != DROVER_SESSION_CONNECTED)
-        return;
-    else if (lock->state == IDLE)
-        clean_up(lock);
-    else if (lock->state != HELD)
-        begin_round(lock);
-}
-
-/* ---- Life ---- */
+/* ---- For the owner ---- */
 
 DroverLock *
 drover_lock_new(DroverSession *session, const char *directory, gboolean make_parents,
@@ -457,17 +484,32 @@ drover_lock_new(DroverSession *session, const char *directory, gboolean make_par
     static const DroverSessionObserver observer = {.event = on_event};
     DroverLock *lock = g_new0(DroverLock, 1);
 
-    g_ref_count_init(&lock->references);
     lock->session = session;
     lock->directory = g_strdup(directory);
     lock->make_parents = make_parents;
     if (identifier != NULL)
         lock->identifier = g_bytes_new(identifier, strlen(identifier));
-    lock->prefix = g_strdup_printf("%s%s%08x" MARKER, drover_session_holder(session),
-                                   process_nonce(), g_random_int());
+    draw_prefix(lock);
     lock->listener = drover_session_add_listener(session, on_state, lock);
     lock->observer = drover_session_add_observer(session, directory, &observer, lock);
     return lock;
+}
+
+void
+drover_lock_acquire(DroverLock *lock, gint64 wait, DroverLockFunc done, gpointer user_data)
+{
+    g_return_if_fail(lock->state == IDLE);
+    lock->state = ACQUIRING;
+    lock->wait = wait;
+    lock->done = done;
+    lock->user_data = user_data;
+    lock->made_parents = FALSE;
+    if (wait > 0)
+        lock->timer = g_timeout_add((guint)wait, on_timeout, lock);
+    else if (wait == DROVER_LOCK_DO_NOT_WAIT &&
+             drover_session_state(lock->session) != DROVER_SESSION_CONNECTED)
+        lock->timer = g_idle_add(refuse_unconnected, lock);
+    step(lock);
 }
 
 void
@@ -480,9 +522,9 @@ drover_lock_release(DroverLock *lock)
 void
 drover_lock_forget(DroverLock *lock)
 {
-    g_clear_pointer(&lock->contender, g_free);
-    lock->tried = FALSE;
+    no_contender_is_left(lock);
     lock->state = IDLE;
+    step(lock);
 }
 
 void
@@ -490,10 +532,8 @@ drover_lock_free(DroverLock *lock)
 {
     if (lock == NULL)
         return;
-    drover_lock_release(lock);
     lock->freed = TRUE;
-    if (!lock->tried)
-        no_contender_is_left(lock);
+    drover_lock_release(lock);
 }
 
 gboolean

@@ -9,7 +9,10 @@
  *
  * The first three are sent at once and cost one round trip. In a session that was taken up from an
  * earlier process, a contender which that process left in the directory is taken over, so a lock
- * that it held is still held. Locks live on the core loop.
+ * that it held is still held. What is left of its further contenders there is removed.
+ *
+ * Locks live on the core loop, and are freed before the session is closed. Whoever holds one hears
+ * of its loss by the session's state.
  */
 #pragma once
 
@@ -43,21 +46,24 @@ DroverLock *drover_lock_new(DroverSession *session, const char *directory, gbool
 void drover_lock_acquire(DroverLock *lock, gint64 wait, DroverLockFunc done, gpointer user_data);
 
 /*
- * Gives the lock up, or the attempt. The contender is removed, after a reconnection if need be.
- * May be acquired again afterwards.
+ * Gives the lock up, or the attempt. The contender is removed, after a reconnection if need be. May
+ * be acquired again at once.
  */
 void drover_lock_release(DroverLock *lock);
 
-/* Releases and frees. NULL is allowed. */
+/* Releases and frees; also from within the lock's own callback. NULL is allowed. */
 void drover_lock_free(DroverLock *lock);
 
-/* FALSE from the moment on that the session is lost. True while suspended. */
+/*
+ * FALSE from the moment on that the session is lost. TRUE while suspended, and also when somebody
+ * else removed the contender; so a write proves the lock again.
+ */
 gboolean drover_lock_is_held(const DroverLock *lock);
 /* The contender's path, for the fence of a transaction; NULL unless held. */
 const char *drover_lock_contender(const DroverLock *lock);
 const char *drover_lock_directory(const DroverLock *lock);
 
-/* The contender was removed by a transaction of ours that released the lock on the way. */
+/* For change.c: the contender was removed by a transaction that released the lock on the way. */
 void drover_lock_forget(DroverLock *lock);
 
 /* ---- Names in a lock directory ---- */
