@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "zk/operation.h"
 
-/* A claim is wrong about the directory's existence at most once for each time somebody locks. */
-#define MOST_ATTEMPTS 8
+/* A claim is wrong about the directory's existence once, or when others make and remove it. */
+#define MOST_CORRECTIONS 4
 
 typedef enum {
     CLAIM,          /* lock directory: created, or removed and created */
@@ -24,6 +24,7 @@ typedef struct {
     int flags;
     gint32 version;
     gboolean present; /* claims: the directory is believed to exist */
+    guint corrections;
     DroverLock *lock; /* release */
 } Step;
 
@@ -31,7 +32,6 @@ struct _DroverChange {
     DroverSession *session;
     GArray *steps;
     GArray *owners; /* for each operation of the transaction, the index of its step */
-    guint attempts;
     DroverChangeFunc done;
     gpointer user_data;
 };
@@ -78,16 +78,27 @@ drover_change_claim(DroverChange *change, const char *lock_directory, gboolean p
     add_step(change, CLAIM, lock_directory)->present = present;
 }
 
+/* Proofs that rest on a lock which is not held name what never exists, and so fail as they should.
+ */
+static Step *
+add_proof(DroverChange *change, StepKind kind, const DroverLock *lock)
+{
+    const char *contender = drover_lock_contender(lock);
+    g_autofree char *none = g_strconcat(drover_lock_directory(lock), "/not-held", NULL);
+
+    return add_step(change, kind, contender != NULL ? contender : none);
+}
+
 void
 drover_change_hold(DroverChange *change, DroverLock *lock)
 {
-    add_step(change, FENCE, drover_lock_contender(lock));
+    add_proof(change, FENCE, lock);
 }
 
 void
 drover_change_release(DroverChange *change, DroverLock *lock)
 {
-    add_step(change, RELEASE, drover_lock_contender(lock))->lock = lock;
+    add_proof(change, RELEASE, lock)->lock = lock;
 }
 
 void
@@ -182,7 +193,6 @@ attempt(DroverChange *change)
 {
     DroverTransaction *transaction = drover_transaction_new();
 
-    change->attempts++;
     g_array_set_size(change->owners, 0);
     for (guint i = 0; i < change->steps->len; i++)
         add_operations(change, i, transaction);
@@ -226,29 +236,45 @@ finish_done(DroverChange *change, const DroverCommitReply *reply)
     finish(change, DROVER_CHANGE_DONE, NULL, ZOK, (const char *const *)created->pdata);
 }
 
-/* A claim that was wrong about its directory; TRUE when another attempt may succeed. */
+/* The claim that explains the failure of a step by being wrong about its directory, or NULL. */
+static Step *
+find_mistaken_claim(Step *step, gboolean has_former, int rc)
+{
+    switch (step->kind) {
+    case CLAIM:
+    case CLAIM_AND_DROP:
+        return rc == (step->present ? ZNONODE : ZNODEEXISTS) ? step : NULL;
+    case DELETE:
+        /* The record has a directory below that the claim before it did not know of. */
+        return rc == ZNOTEMPTY && has_former && step[-1].kind == CLAIM_AND_DROP && !step[-1].present
+                   ? step - 1
+                   : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* TRUE when another attempt may succeed. */
 static gboolean
 correct_claim(DroverChange *change, guint index, int rc)
 {
-    Step *step = &g_array_index(change->steps, Step, index);
-    gboolean mistaken = FALSE;
+    Step *claim = find_mistaken_claim(&g_array_index(change->steps, Step, index), index > 0, rc);
 
-    if (step->kind == DELETE && rc == ZNOTEMPTY && index > 0) {
-        step--;
-        mistaken = step->kind == CLAIM_AND_DROP && !step->present;
-    } else if (step->kind == CLAIM || step->kind == CLAIM_AND_DROP) {
-        mistaken = step->present ? rc == ZNONODE : rc == ZNODEEXISTS;
-    }
-    if (!mistaken || change->attempts >= MOST_ATTEMPTS)
+    if (claim == NULL || claim->corrections == MOST_CORRECTIONS)
         return FALSE;
-    step->present = !step->present;
+    claim->corrections++;
+    claim->present = !claim->present;
     return TRUE;
 }
 
 static DroverChangeOutcome
-outcome_of(StepKind kind, int rc)
+outcome_of(const Step *step, int rc)
 {
-    if (rc == ZNOTEMPTY || (kind == CLAIM && rc == ZNODEEXISTS))
+    StepKind kind = step->kind;
+
+    /* A claim that is corrected no more: others are busy with its directory. */
+    if (rc == ZNOTEMPTY || (kind == CLAIM && rc == ZNODEEXISTS) ||
+        (rc == ZNONODE && step->corrections == MOST_CORRECTIONS))
         return DROVER_CHANGE_BUSY;
     if (rc == ZBADVERSION || rc == ZNODEEXISTS)
         return DROVER_CHANGE_CONFLICT;
@@ -280,11 +306,10 @@ on_committed(const DroverCommitReply *reply, gpointer user_data)
         attempt(change);
         return;
     }
-    if (outcome_of(step->kind, reply->codes[failed]) == DROVER_CHANGE_REFUSED)
+    if (outcome_of(step, reply->codes[failed]) == DROVER_CHANGE_REFUSED)
         drover_log_for(DROVER_LOG_ERROR, "zk.ZooKeeper", "ZooKeeper refuses a change of %s: %s",
                        step->path, zerror(reply->codes[failed]));
-    finish(change, outcome_of(step->kind, reply->codes[failed]), step->path, reply->codes[failed],
-           NULL);
+    finish(change, outcome_of(step, reply->codes[failed]), step->path, reply->codes[failed], NULL);
 }
 
 const char *

@@ -2,11 +2,11 @@
  * A change is how Drover writes: one transaction that carries, besides the writes, the proof that
  * we may make them. There are two proofs:
  *
- *   hold    we hold the lock: the transaction checks that our contender still exists. A process
- * that lost its session can therefore never write over its successor. claim   nobody holds the lock
- * or waits for it: the transaction creates the lock directory, or removes and re-creates it when it
- * is there, which only an empty one allows. Lock, write and unlock happen in one step, and no
- * contender is ever left behind.
+ *   hold    We hold the lock: the transaction checks that our contender still exists. A process
+ *           that lost its session can therefore never write over its successor.
+ *   claim   Nobody holds the lock or waits for it: the transaction creates the lock directory, or
+ *           removes and re-creates it when it is there, which only an empty one allows. Lock, write
+ *           and unlock happen in one step, and no contender is ever left behind.
  *
  * Records are written at the version that the decision was based on, which makes "read again under
  * the lock" part of the same step: a record that somebody changed meanwhile is a CONFLICT.
@@ -42,7 +42,9 @@ void drover_change_free(DroverChange *change);
 
 /*
  * Proofs. `present` says whether the lock directory is believed to exist; a mistake costs one more
- * round trip. A lock must be held and is kept by its owner until the change is done.
+ * round trip. A lock that is not held makes the change UNFENCED; its owner keeps it until the
+ * change is done. When a release is UNKNOWN the lock may be gone or not: drover_lock_release() ends
+ * it.
  */
 void drover_change_claim(DroverChange *change, const char *lock_directory, gboolean present);
 void drover_change_hold(DroverChange *change, DroverLock *lock);
