@@ -16,6 +16,7 @@ typedef struct {
     guint reading : 1;
     guint read_again : 1;
     guint found : 1;    /* by the present listing */
+    guint due : 1;      /* to be read before the walk is over */
     guint interest : 1; /* in the lock */
     guint looking : 1;
     guint look_again : 1;
@@ -31,7 +32,9 @@ struct _DroverCache {
     gpointer user_data;
     GHashTable *entries; /* name -> Entry; the name is the entry's */
     gboolean complete, freed;
-    gboolean walking; /* every entry is read again, changed or not */
+    gboolean walking; /* after a reconnection: every entry is read again, changed or not */
+    gboolean listed;  /* by this walk */
+    guint due;        /* entries */
     gboolean listing, list_again;
     guint reads; /* under way */
     guint listener, observer;
@@ -143,8 +146,16 @@ store_record(DroverCache *cache, Entry *entry, GBytes *data, gint32 version, gin
 }
 
 static void
+set_due(DroverCache *cache, Entry *entry, gboolean due)
+{
+    cache->due = cache->due - entry->due + (due ? 1 : 0);
+    entry->due = due;
+}
+
+static void
 remove_entry(DroverCache *cache, Entry *entry)
 {
+    set_due(cache, entry, FALSE);
     g_hash_table_steal(cache->entries, entry->name);
     replace_object(cache, entry, NULL);
     entry_free(entry);
@@ -165,8 +176,7 @@ set_complete(DroverCache *cache, gboolean complete)
 static void
 check_walk(DroverCache *cache)
 {
-    if (cache->walking && !cache->listing && cache->reads == 0 &&
-        drover_session_state(cache->session) == DROVER_SESSION_CONNECTED) {
+    if (cache->walking && cache->listed && cache->due == 0) {
         cache->walking = FALSE;
         set_complete(cache, TRUE);
     }
@@ -175,6 +185,23 @@ check_walk(DroverCache *cache)
 /* ---- Reading ---- */
 
 static void read_entry(DroverCache *cache, Entry *entry);
+
+static void
+take_record(DroverCache *cache, Entry *entry, const DroverReadReply *reply)
+{
+    if (!drover_rc_is_unknown(reply->rc))
+        set_due(cache, entry, FALSE);
+    if (reply->rc == ZOK) {
+        /* A child that has a child has a lock directory. */
+        entry->directory = reply->stat.numChildren > 0;
+        store_record(cache, entry, reply->data, reply->stat.version, reply->stat.mzxid);
+    } else if (reply->rc == ZNONODE) {
+        remove_entry(cache, entry);
+    } else if (!drover_rc_is_unknown(reply->rc)) {
+        drover_log_for(DROVER_LOG_ERROR, LOGGER, "cannot read %s/%s: %s", cache->root, entry->name,
+                       zerror(reply->rc));
+    }
+}
 
 static void
 on_read(const DroverReadReply *reply, gpointer user_data)
@@ -186,13 +213,7 @@ on_read(const DroverReadReply *reply, gpointer user_data)
     cache->reads--;
     if (!cache->freed && entry != NULL) {
         entry->reading = FALSE;
-        if (reply->rc == ZOK)
-            store_record(cache, entry, reply->data, reply->stat.version, reply->stat.mzxid);
-        else if (reply->rc == ZNONODE)
-            remove_entry(cache, entry);
-        else if (!drover_rc_is_unknown(reply->rc))
-            drover_log_for(DROVER_LOG_ERROR, LOGGER, "cannot read %s/%s: %s", cache->root,
-                           question->name, zerror(reply->rc));
+        take_record(cache, entry, reply);
         entry = find_entry(cache, question->name);
         if (entry != NULL && entry->read_again)
             read_entry(cache, entry);
@@ -232,15 +253,44 @@ take_listing(DroverCache *cache, const char *const *names)
         Entry *entry = need_entry(cache, *names);
 
         entry->found = TRUE;
-        if (entry->version < 0 || cache->walking)
+        if (cache->walking && !cache->listed)
+            set_due(cache, entry, TRUE);
+        if (entry->version < 0 || entry->due)
             read_entry(cache, entry);
     }
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value))
         if (!((Entry *)value)->found)
             g_ptr_array_add(vanished, value);
+    cache->listed = TRUE;
     for (guint i = 0; i < vanished->len; i++)
         remove_entry(cache, g_ptr_array_index(vanished, i));
+}
+
+/* Without names when it failed. */
+static void
+end_listing(DroverCache *cache, const char *const *names)
+{
+    cache->listing = FALSE;
+    if (names != NULL)
+        take_listing(cache, names);
+    if (cache->list_again)
+        list_children(cache);
+    check_walk(cache);
+}
+
+static void
+on_root(const DroverReadReply *reply, gpointer user_data)
+{
+    static const char *const nothing[] = {NULL};
+    Question *question = user_data;
+    DroverCache *cache = question->cache;
+
+    if (!cache->freed) {
+        cache->list_again |= reply->rc == ZOK;
+        end_listing(cache, reply->rc == ZNONODE ? nothing : NULL);
+    }
+    question_free(question);
 }
 
 static void
@@ -249,17 +299,17 @@ on_list(const DroverReadReply *reply, gpointer user_data)
     Question *question = user_data;
     DroverCache *cache = question->cache;
 
-    cache->listing = FALSE;
-    if (!cache->freed) {
-        if (reply->rc == ZOK)
-            take_listing(cache, reply->children);
-        else if (!drover_rc_is_unknown(reply->rc))
+    if (cache->freed) {
+        /* nothing */
+    } else if (reply->rc == ZNONODE) {
+        /* It may come (again): only this leaves a watch. */
+        drover_session_exists(cache->session, cache->root, TRUE, on_root,
+                              question_new(cache, NULL));
+    } else {
+        if (reply->rc != ZOK && !drover_rc_is_unknown(reply->rc))
             drover_log_for(DROVER_LOG_ERROR, LOGGER, "cannot list %s: %s", cache->root,
                            zerror(reply->rc));
-        if (cache->list_again)
-            list_children(cache);
-        if (reply->rc == ZOK)
-            check_walk(cache);
+        end_listing(cache, reply->rc == ZOK ? reply->children : NULL);
     }
     question_free(question);
 }
@@ -278,20 +328,50 @@ list_children(DroverCache *cache)
 
 static void look_at_lock(DroverCache *cache, Entry *entry);
 
+/* `names` is NULL when there is no lock directory. */
 static void
-set_contenders(DroverCache *cache, Entry *entry, const DroverReadReply *reply)
+set_contenders(DroverCache *cache, Entry *entry, const char *const *names)
 {
-    DroverCacheLock lock = DROVER_CACHE_LOCK_FREE;
+    gboolean taken = names != NULL && names[0] != NULL;
 
-    g_clear_pointer(&entry->contenders, g_strfreev);
-    entry->directory = reply->rc == ZOK;
-    if (reply->rc == ZOK && reply->n_children > 0) {
-        lock = DROVER_CACHE_LOCK_TAKEN;
-        entry->contenders = g_strdupv((char **)reply->children);
-    }
-    entry->lock = lock;
+    g_strfreev(entry->contenders);
+    entry->contenders = taken ? g_strdupv((char **)names) : NULL;
+    entry->directory = names != NULL;
+    entry->lock = taken ? DROVER_CACHE_LOCK_TAKEN : DROVER_CACHE_LOCK_FREE;
     if (cache->klass.lock_changed != NULL)
-        cache->klass.lock_changed(cache, entry->name, lock, cache->user_data);
+        cache->klass.lock_changed(cache, entry->name, entry->lock, cache->user_data);
+}
+
+/* The entry that a look was about, unless it has to be looked at again or not any more. */
+static Entry *
+end_look(Question *question)
+{
+    DroverCache *cache = question->cache;
+    Entry *entry = cache->freed ? NULL : find_entry(cache, question->name);
+
+    if (entry == NULL)
+        return NULL;
+    entry->looking = FALSE;
+    if (!entry->interest || !entry->look_again)
+        return entry->interest ? entry : NULL;
+    look_at_lock(cache, entry);
+    return NULL;
+}
+
+static void
+on_child_children(const DroverReadReply *reply, gpointer user_data)
+{
+    Question *question = user_data;
+    DroverCache *cache = question->cache;
+    Entry *entry = end_look(question);
+
+    if (entry != NULL && reply->rc == ZOK) {
+        if (g_strv_contains(reply->children, "lock"))
+            look_at_lock(cache, entry);
+        else
+            set_contenders(cache, entry, NULL);
+    }
+    question_free(question);
 }
 
 static void
@@ -299,14 +379,17 @@ on_lock(const DroverReadReply *reply, gpointer user_data)
 {
     Question *question = user_data;
     DroverCache *cache = question->cache;
-    Entry *entry = find_entry(cache, question->name);
+    Entry *entry = end_look(question);
 
-    if (!cache->freed && entry != NULL) {
-        entry->looking = FALSE;
-        if (entry->interest && entry->look_again)
-            look_at_lock(cache, entry);
-        else if (entry->interest && (reply->rc == ZOK || reply->rc == ZNONODE))
-            set_contenders(cache, entry, reply);
+    if (entry != NULL && reply->rc == ZOK) {
+        set_contenders(cache, entry, reply->children);
+    } else if (entry != NULL && reply->rc == ZNONODE) {
+        /* A listing leaves no watch on what does not exist: its parent tells when it comes. */
+        g_autofree char *path = child_path(cache, entry->name);
+
+        entry->looking = TRUE;
+        drover_session_list(cache->session, path, TRUE, on_child_children,
+                            question_new(cache, entry->name));
     }
     question_free(question);
 }
@@ -400,6 +483,8 @@ on_event(const char *path, int type, gpointer user_data)
         remove_entry(cache, entry);
     else if (!is_lock && type == ZOO_CHANGED_EVENT)
         read_entry(cache, entry);
+    else if (!is_lock && type == ZOO_CHILD_EVENT && entry->interest)
+        look_at_lock(cache, entry);
 }
 
 static void
@@ -435,11 +520,13 @@ walk(DroverCache *cache)
     gpointer value;
 
     cache->walking = TRUE;
+    cache->listed = FALSE;
     list_children(cache);
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         Entry *entry = value;
 
+        set_due(cache, entry, FALSE);
         entry->lock = DROVER_CACHE_LOCK_UNKNOWN;
         if (entry->interest)
             look_at_lock(cache, entry);
@@ -465,10 +552,12 @@ on_state(DroverSession *session, DroverSessionState state, gpointer user_data)
 {
     DroverCache *cache = user_data;
 
-    if (state == DROVER_SESSION_CONNECTED)
+    if (state == DROVER_SESSION_CONNECTED) {
         walk(cache);
-    else
-        set_complete(cache, FALSE);
+        return;
+    }
+    cache->walking = FALSE;
+    set_complete(cache, FALSE);
     if (state == DROVER_SESSION_LOST)
         distrust_all(cache);
 }

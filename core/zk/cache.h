@@ -42,7 +42,10 @@ typedef struct {
     void (*completed)(DroverCache *cache, gboolean complete, gpointer user_data);
 } DroverCacheClass;
 
-/* `root` must exist once the session is connected. The class is copied. */
+/*
+ * A root that does not exist has no children, and is noticed when it comes. The class is copied.
+ * The cache is freed before the session is closed, and not from within one of its callbacks.
+ */
 DroverCache *drover_cache_new(DroverSession *session, const char *root,
                               const DroverCacheClass *klass, gpointer user_data);
 void drover_cache_free(DroverCache *cache);
