@@ -2,7 +2,7 @@
  * An ephemeral, sequential znode that says that this process is there:
  * <directory>/<name><sequence>. It is created again whenever it is gone, and its record is kept up
  * to date. One that an earlier process left in the same session, or whose creation's answer was
- * lost, is adopted; a second one is deleted.
+ * lost, is adopted; a second one is deleted. The directory is created when it is missing.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ DroverRegistration *drover_registration_new(DroverSession *session, const char *
 void drover_registration_update(DroverRegistration *registration, GBytes *record);
 /* The znode's name below the directory; NULL while not registered. */
 const char *drover_registration_name(const DroverRegistration *registration);
-/* Somebody saw that the znode is not there any more. */
+/* Somebody saw that the znode is not there any more: it is looked for, and created if need be. */
 void drover_registration_vanished(DroverRegistration *registration);
-/* Deletes the znode and frees. */
+/* Deletes the znode, after a reconnection if need be, and frees. Before the session is closed. */
 void drover_registration_free(DroverRegistration *registration);
