@@ -1,35 +1,100 @@
 #include "base/json.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 
-/* A copy of the text with null for each bare NaN and Infinity; NULL when there are none. */
-static char *
-replace_non_finite(const char *text, gsize length)
+/* ---- What Python writes and jansson does not read ---- */
+
+/* The length of a word that Python writes for a number that is none, or 0. */
+static gsize
+non_finite_length(const char *text, gsize length)
 {
-    static const char *const tokens[] = {"-Infinity", "Infinity", "NaN"};
-    g_autoptr(GString) out = g_string_sized_new(length);
-    gboolean quoted = FALSE, found = FALSE;
+    static const char *const words[] = {"-Infinity", "Infinity", "NaN"};
+
+    for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+        if (strlen(words[i]) <= length && memcmp(text, words[i], strlen(words[i])) == 0)
+            return strlen(words[i]);
+    return 0;
+}
+
+/* Appends a number that fits: larger integers as reals, too large reals as null. */
+static gsize
+append_number(GString *out, const char *text, gsize length)
+{
+    g_autofree char *number = NULL;
+    gsize end = 0;
+
+    while (end < length && strchr("+-.0123456789eE", text[end]) != NULL)
+        end++;
+    number = g_strndup(text, end);
+    if (!isfinite(g_ascii_strtod(number, NULL))) {
+        g_string_append(out, "null");
+    } else {
+        g_string_append(out, number);
+        if (strpbrk(number, ".eE") == NULL &&
+            !g_ascii_string_to_signed(number, 10, G_MININT64, G_MAXINT64, NULL, NULL))
+            g_string_append(out, "e0");
+    }
+    return end;
+}
+
+/* The UTF-16 unit that an escape of six characters stands for, or -1. */
+static gint64
+escaped_unit(const char *text, gsize length)
+{
+    char digits[5] = "";
+
+    if (length < 6 || text[0] != '\\' || text[1] != 'u')
+        return -1;
+    memcpy(digits, text + 2, 4);
+    return strspn(digits, "0123456789abcdefABCDEF") == 4 ? g_ascii_strtoll(digits, NULL, 16) : -1;
+}
+
+/* Appends an escape; half a surrogate pair, which is no character, as the replacement character. */
+static gsize
+append_escape(GString *out, const char *text, gsize length)
+{
+    gint64 unit = escaped_unit(text, length);
+    gsize size = unit >= 0 ? 6 : MIN(2, length);
+
+    if (unit >= 0xd800 && unit < 0xdc00) {
+        gint64 low = escaped_unit(text + 6, length - 6);
+
+        if (low >= 0xdc00 && low < 0xe000)
+            size = 12;
+    }
+    if (unit >= 0xd800 && unit < 0xe000 && size == 6)
+        g_string_append(out, "\\ufffd");
+    else
+        g_string_append_len(out, text, (gssize)size);
+    return size;
+}
+
+/* A copy in the form that jansson reads, if it is JSON at all. */
+static GString *
+translate(const char *text, gsize length)
+{
+    GString *out = g_string_sized_new(length);
+    gboolean quoted = FALSE;
 
     for (gsize i = 0; i < length;) {
-        gsize skip = 0;
+        gsize word = quoted ? 0 : non_finite_length(text + i, length - i);
 
-        for (gsize k = 0; !quoted && skip == 0 && k < G_N_ELEMENTS(tokens); k++)
-            if (strlen(tokens[k]) <= length - i &&
-                memcmp(text + i, tokens[k], strlen(tokens[k])) == 0)
-                skip = strlen(tokens[k]);
-        if (skip > 0) {
+        if (word > 0) {
             g_string_append(out, "null");
-            found = TRUE;
+            i += word;
+        } else if (!quoted && (text[i] == '-' || g_ascii_isdigit(text[i]))) {
+            i += append_number(out, text + i, length - i);
+        } else if (quoted && text[i] == '\\') {
+            i += append_escape(out, text + i, length - i);
         } else {
-            skip = quoted && text[i] == '\\' && i + 1 < length ? 2 : 1;
             quoted ^= text[i] == '"';
-            g_string_append_len(out, text + i, (gssize)skip);
+            g_string_append_c(out, text[i++]);
         }
-        i += skip;
     }
-    return found ? g_string_free(g_steal_pointer(&out), FALSE) : NULL;
+    return out;
 }
 
 json_t *
@@ -40,9 +105,10 @@ drover_json_parse_object(const char *text, gsize length, GError **error)
     json_t *value = json_loadb(text, length, flags, &problem);
 
     if (value == NULL) {
-        g_autofree char *standard = replace_non_finite(text, length);
-        if (standard != NULL)
-            value = json_loads(standard, flags, &problem);
+        GString *translated = translate(text, length);
+
+        value = json_loadb(translated->str, translated->len, flags, &problem);
+        g_string_free(translated, TRUE);
     }
     if (value == NULL) {
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_MALFORMED, "not JSON: %s at byte %d",
@@ -56,6 +122,8 @@ drover_json_parse_object(const char *text, gsize length, GError **error)
     }
     return value;
 }
+
+/* ---- Values ---- */
 
 char *
 drover_json_text(const json_t *value)
@@ -118,12 +186,17 @@ drover_json_from_strings(const char *const *strings)
     json_t *list = json_array();
 
     for (; strings != NULL && *strings != NULL; strings++)
-        json_array_append_new(list, json_string(*strings));
+        json_array_append_new(list, drover_json_from_string(*strings));
     return list;
 }
 
 json_t *
 drover_json_from_string(const char *text)
 {
-    return text != NULL ? json_string(text) : json_null();
+    g_autofree char *valid = NULL;
+
+    if (text == NULL)
+        return json_null();
+    valid = g_utf8_make_valid(text, -1);
+    return json_string(valid);
 }

@@ -10,9 +10,10 @@
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(json_t, json_decref)
 
 /*
- * Parses one JSON object. Accepts the bare tokens NaN, Infinity and -Infinity, which Python writes,
- * and reads them as null. Of keys given twice the last one wins. Sets DROVER_ERROR_MALFORMED.
- * Returns a new reference.
+ * Parses one JSON object. Accepts what Python writes beyond the standard or jansson's limits: the
+ * bare tokens NaN, Infinity and -Infinity and reals beyond all limits are read as null, integers of
+ * more than 64 bits as reals, and escaped halves of surrogate pairs as U+FFFD. Of keys given twice
+ * the last one wins. Sets DROVER_ERROR_MALFORMED. Returns a new reference.
  */
 json_t *drover_json_parse_object(const char *text, gsize length, GError **error);
 
@@ -34,5 +35,5 @@ char **drover_json_strings(const json_t *object, const char *key);
 /* A new list of the given strings; NULL reads as empty. */
 json_t *drover_json_from_strings(const char *const *strings);
 
-/* A new string, or null for NULL. */
+/* A new string, or null for NULL. What is not UTF-8 becomes U+FFFD. */
 json_t *drover_json_from_string(const char *text);
