@@ -77,19 +77,37 @@ decode_labels(const json_t *record)
     return labels;
 }
 
+/* What a reader makes of a field that may be missing; a null that is there is kept. */
+static const json_t *
+port_field(const json_t *record)
+{
+    const json_t *port = json_object_get(record, "connection_port");
+
+    return port != NULL ? port : json_object_get(record, "ssh_port");
+}
+
 /* Older writers stored the port as text, or under its former name only. */
 static int
 decode_port(const json_t *record)
 {
-    const json_t *port = json_object_get(record, "connection_port");
+    const json_t *port = port_field(record);
 
-    if (port == NULL || json_is_null(port))
-        port = json_object_get(record, "ssh_port");
     if (json_is_integer(port))
-        return (int)json_integer_value(port);
+        return (int)CLAMP(json_integer_value(port), 0, G_MAXUINT16);
     if (json_is_string(port))
-        return (int)g_ascii_strtoll(json_string_value(port), NULL, 10);
+        return (int)CLAMP(g_ascii_strtoll(json_string_value(port), NULL, 10), 0, G_MAXUINT16);
     return json_is_object(port) ? 0 : DEFAULT_PORT;
+}
+
+/* A whole number in a string, blanks around it allowed; 0 for any other string. */
+static gint64
+parse_integer(const char *text)
+{
+    g_autofree char *stripped = g_strstrip(g_strdup(text));
+    gint64 value = 0;
+
+    g_ascii_string_to_signed(stripped, 10, G_MININT64, G_MAXINT64, &value, NULL);
+    return value;
 }
 
 /* Anything like a number counts, everything else is none. */
@@ -99,8 +117,20 @@ decode_hold_expiration(const json_t *record)
     const json_t *value = json_object_get(record, "hold_expiration");
 
     if (json_is_string(value))
-        return g_ascii_strtoll(json_string_value(value), NULL, 10);
-    return json_is_number(value) ? (gint64)json_number_value(value) : 0;
+        return parse_integer(json_string_value(value));
+    if (json_is_boolean(value))
+        return json_is_true(value);
+    if (json_is_real(value))
+        return (gint64)CLAMP(json_real_value(value), -1e15, 1e15);
+    return json_integer_value(value);
+}
+
+static int
+decode_slot(const json_t *record)
+{
+    gint64 slot = drover_json_integer(record, "slot", DROVER_NO_SLOT);
+
+    return slot >= 0 && slot <= G_MAXINT ? (int)slot : DROVER_NO_SLOT;
 }
 
 DroverNode *
@@ -137,7 +167,7 @@ drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error)
     node->external_id = g_strdup(drover_json_string(record, "external_id"));
     node->interface_ip = g_strdup(drover_json_string(record, "interface_ip"));
     node->port = decode_port(record);
-    node->slot = (int)drover_json_integer(record, "slot", DROVER_NO_SLOT);
+    node->slot = decode_slot(record);
     node->hold_expiration = decode_hold_expiration(record);
     node->record = g_bytes_ref(data);
     node->version = version;
@@ -185,25 +215,23 @@ drover_node_unref(DroverNode *node)
 static void
 normalize(json_t *record)
 {
-    drover_record_complete(record, fields);
-    if (json_is_string(json_object_get(record, "type")) ||
-        json_is_null(json_object_get(record, "type"))) {
-        g_auto(GStrv) labels = drover_json_strings(record, "type");
-        json_object_set_new(record, "type", drover_json_from_strings((const char *const *)labels));
-    }
-    if (json_is_null(json_object_get(record, "connection_port"))) {
-        json_t *old = json_object_get(record, "ssh_port");
-        if (json_is_null(old))
-            json_object_set_new(record, "connection_port", json_integer(DEFAULT_PORT));
-        else
-            json_object_set(record, "connection_port", old);
-    }
+    const json_t *port = port_field(record);
+    const json_t *labels = json_object_get(record, "type");
+
+    json_object_set_new(record, "connection_port",
+                        port != NULL ? json_incref((json_t *)port) : json_integer(DEFAULT_PORT));
     json_object_set(record, "ssh_port", json_object_get(record, "connection_port"));
-    if (json_is_null(json_object_get(record, "username")))
+    if (json_is_string(labels) || json_is_null(labels)) {
+        g_auto(GStrv) names = drover_json_strings(record, "type");
+        json_object_set_new(record, "type", drover_json_from_strings((const char *const *)names));
+    }
+    if (json_object_get(record, "username") == NULL)
         drover_record_set_string(record, "username", DEFAULT_USERNAME);
-    if (!json_is_null(json_object_get(record, "hold_expiration")))
+    if (json_object_get(record, "hold_expiration") != NULL &&
+        !json_is_null(json_object_get(record, "hold_expiration")))
         json_object_set_new(record, "hold_expiration",
                             json_integer(decode_hold_expiration(record)));
+    drover_record_complete(record, fields);
 }
 
 json_t *

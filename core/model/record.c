@@ -61,15 +61,3 @@ drover_record_find_word(const char *const *words, const char *word)
         i++;
     return i;
 }
-
-gboolean
-drover_record_parse_sequence(const char *name, gint64 *sequence)
-{
-    gsize length = strlen(name);
-    const char *digits = name + length - MIN(length, 10);
-
-    if (length < 10 || strspn(digits, "0123456789") != 10)
-        return FALSE;
-    *sequence = g_ascii_strtoll(digits, NULL, 10);
-    return TRUE;
-}

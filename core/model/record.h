@@ -40,6 +40,3 @@ void drover_record_set_state(json_t *record, const char *state);
 
 /* The index of a word in a NULL-ended list; the list's length when it is not there or NULL. */
 guint drover_record_find_word(const char *const *words, const char *word);
-
-/* A sequence number at the end of a znode's name; FALSE when there is none. */
-gboolean drover_record_parse_sequence(const char *name, gint64 *sequence);

@@ -28,11 +28,8 @@ parse_id(const char *id, char **priority, gint64 *sequence)
 {
     const char *dash = strchr(id, '-');
 
-    if (dash == NULL || dash == id || !drover_record_parse_sequence(id, sequence))
-        return FALSE;
-    if (dash[1] == '-')
-        *sequence = -*sequence;
-    if (strlen(dash + 1) != (dash[1] == '-' ? 11 : 10))
+    if (dash == NULL || dash == id ||
+        !g_ascii_string_to_signed(dash + 1, 10, G_MININT32, G_MAXINT32, sequence, NULL))
         return FALSE;
     *priority = g_strndup(id, (gsize)(dash - id));
     return TRUE;
@@ -50,7 +47,7 @@ drover_request_decode(const char *id, GBytes *data, gint32 version, GError **err
 
     if (!parse_id(id, &priority, &sequence)) {
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_MALFORMED,
-                    "its name is not a priority, '-' and ten digits");
+                    "its name is not a priority, '-' and a sequence number");
         return NULL;
     }
     record = drover_json_parse_object(text, length, error);
