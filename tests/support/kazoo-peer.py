@@ -16,6 +16,7 @@ import sys
 import threading
 
 from kazoo.client import KazooClient, KazooState
+from kazoo.security import ACL, Id
 
 output_lock = threading.Lock()
 
@@ -74,6 +75,10 @@ class Peer:
         return [[entry.id.scheme, entry.id.id, entry.perms]
                 for entry in self.client.get_acls(path)[0]]
 
+    def allow(self, path, permissions):
+        """What everybody may do with the znode: the sum of kazoo.security.Permissions."""
+        self.client.set_acls(path, [ACL(permissions, Id('world', 'anyone'))])
+
     def lock(self, path, identifier=None, blocking=True, timeout=None, ephemeral=True):
         """True or False; the error LockTimeout after `timeout` seconds."""
         lock = self.client.Lock(path, identifier)
@@ -97,9 +102,9 @@ class Peer:
         """Cuts the connection. The client connects again with the same session."""
         self.client._connection._socket.shutdown(socket.SHUT_RDWR)
 
-    def end_session(self, id, password):
+    def end_session(self, session, password):
         """Ends the session of another client at the server, as its expiry would."""
-        other = KazooClient(hosts=self.hosts, client_id=(id, bytes.fromhex(password)))
+        other = KazooClient(hosts=self.hosts, client_id=(session, bytes.fromhex(password)))
         other.start()
         other.stop()
         other.close()
@@ -107,7 +112,8 @@ class Peer:
     def expire(self):
         """Ends this client's own session at the server and waits until the client knows."""
         self.lost.clear()
-        self.end_session(**self.session())
+        session, password = self.client.client_id
+        self.end_session(session, password.hex())
         if not self.lost.wait(20):
             raise TimeoutError('the session did not end')
 
