@@ -1,66 +1,19 @@
 #!/bin/sh
 # outside-tree.sh BUILD_DIR DRIVER_OPEN CC SANITIZE
-# Installs the SDK into an empty folder and builds the same driver there twice, as an author would:
-# by pkg-config and by CMake's find_package. Both have to load and make a machine.
+# Installs the SDK alone into an empty folder and builds the same driver there twice, as an author
+# would: by pkg-config and by CMake's find_package. Both have to load and make a machine.
 set -eu
 build=$1 driver_open=$2 cc=$3 sanitize=$4
+source=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d /tmp/drover-sdk-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-cmake --install "$build" --prefix "$work/prefix" > "$work/install.log" || {
-    cat "$work/install.log"
-    exit 1
+quietly() {
+    "$@" > "$work/log" 2>&1 || {
+        cat "$work/log"
+        exit 1
+    }
 }
-test ! -e "$work/prefix/include/drover/host.h" # not for drivers
-libdir=$(dirname "$(find "$work/prefix" -name libdrover-sdk.so)")
-# What CMake was configured for is not where this test installs.
-find "$libdir/pkgconfig" -name '*.pc' -exec sed -i \
-    -e "s,^libdir=.*,libdir=$libdir," -e "s,^includedir=.*,includedir=$work/prefix/include," {} +
-
-cat > "$work/hello.c" <<'EOF'
-#include <drover/driver.h>
-
-static int
-provider_open(struct drover_provider *provider, void **self)
-{
-    *self = provider;
-    return 0;
-}
-
-static enum drover_step
-create(void *self, struct drover_operation *op)
-{
-    (void)self;
-    drover_operation_set_string(op, "external_id", "made-outside");
-    return DROVER_DONE;
-}
-
-static enum drover_step
-delete_(void *self, struct drover_operation *op)
-{
-    (void)self;
-    (void)op;
-    return DROVER_DONE;
-}
-
-static const struct drover_driver driver = {
-    DROVER_DRIVER_HEADER,
-    .name = "hello",
-    .version = "1",
-    .description = "made outside the tree",
-    .licence = "Apache-2.0",
-    .capabilities = DROVER_CAN_MACHINES,
-    .provider_open = provider_open,
-    .machine_create = create,
-    .machine_delete = delete_,
-};
-DROVER_DRIVER(driver)
-EOF
-# The header is plain C11 and valid C++, without a warning in either.
-${cc} -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$work/prefix/include" "$work/hello.c"
-echo '#include <drover/driver.h>
-#include <drover/scan.h>' > "$work/header.cpp"
-c++ -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$work/prefix/include" "$work/header.cpp"
 
 check() {
     answer=$("$driver_open" "$1" hello)
@@ -71,26 +24,49 @@ check() {
     echo "ok: $2"
 }
 
+# It is found wherever it is: installed in one place, used in another.
+quietly cmake --install "$build" --component sdk --prefix "$work/installed"
+mv "$work/installed" "$work/prefix"
+test ! -e "$work/prefix/include/drover/host.h" # not for drivers
+libdir=$(dirname "$(find "$work/prefix" -name libdrover-sdk.so)")
 flags=${sanitize:+-fsanitize=$sanitize}
-mkdir "$work/by-pkg-config"
+
 PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_PATH
+mkdir "$work/by-pkg-config"
 # shellcheck disable=SC2046,SC2086
-${cc} -std=c11 -shared -fPIC $flags $(pkg-config --cflags drover-sdk) "$work/hello.c" \
+quietly ${cc} -std=c11 -Wall -Wextra -pedantic -Werror -shared -fPIC $flags \
+    $(pkg-config --cflags drover-sdk) "$source/hello.c" \
     -o "$work/by-pkg-config/hello.so" $(pkg-config --libs drover-sdk)
 check "$work/by-pkg-config" pkg-config
+test "$(realpath -m "$(pkg-config --variable=driverdir drover-sdk)")" = "$libdir/drover/drivers"
 
 mkdir "$work/project"
-cp "$work/hello.c" "$work/project/"
-cat > "$work/project/CMakeLists.txt" <<'EOF'
+cp "$source/hello.c" "$work/project/"
+cat > "$work/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.20)
 project(hello C)
 find_package(DroverSDK 1 REQUIRED)
 add_library(hello MODULE hello.c)
 set_target_properties(hello PROPERTIES PREFIX "")
 target_link_libraries(hello PRIVATE Drover::sdk)
-EOF
-cmake -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$work/prefix" \
-    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" > "$work/cmake.log"
-cmake --build "$work/by-cmake" >> "$work/cmake.log"
-check "$work/by-cmake" find_package
+install(TARGETS hello DESTINATION ${DROVER_DRIVER_DIR})
+END
+quietly cmake -S "$work/project" -B "$work/by-cmake" -DCMAKE_PREFIX_PATH="$work/prefix" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags"
+quietly cmake --build "$work/by-cmake"
+quietly cmake --install "$work/by-cmake"
+check "$libdir/drover/drivers" find_package
+
+# A driver in C++, and every public header by itself in both languages.
+c++ -std=c++20 -Wall -Wextra -pedantic -Werror -Wno-missing-field-initializers \
+    -fsyntax-only -I"$work/prefix/include" "$source/hello.cpp"
+for header in "$work"/prefix/include/drover/*.h; do
+    echo "#include <drover/$(basename "$header")>" > "$work/header.c"
+    cp "$work/header.c" "$work/header.cpp"
+    ${cc} -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$work/prefix/include" \
+        "$work/header.c"
+    c++ -std=c++11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$work/prefix/include" \
+        "$work/header.cpp"
+done
+echo "ok: headers"
