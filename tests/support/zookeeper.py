@@ -14,6 +14,7 @@ import random
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -108,6 +109,16 @@ class ZooKeeper:
             while piece := connection.recv(4096):
                 answer += piece
         return answer.decode()
+
+    def end_session(self, session, password):
+        """Ends a client's session, as its expiry would. The client may be connected meanwhile."""
+        connect = struct.pack('>iqiqi16s?', 0, 0, 10000, session, len(password), password, False)
+        close = struct.pack('>ii', 1, -11)
+        with socket.create_connection(('127.0.0.1', self.port), 5) as connection:
+            for message in (connect, close):
+                connection.sendall(struct.pack('>i', len(message)) + message)
+            while connection.recv(4096):
+                pass
 
     def _end(self, number):
         if self.process is not None:
