@@ -25,7 +25,6 @@ typedef struct {
 } Pump;
 
 struct _DroverZkRelayConnection {
-    guint references; /* one of its own until it ends, and one for each outstanding operation */
     DroverZkRelayServer *server;
     DroverZkTrust *trust;
     GIOStream *client;
@@ -42,18 +41,18 @@ struct _DroverZkRelayConnection {
 
 /* ---- Life and end ---- */
 
+/* It is alive until it has ended and each outstanding operation has answered: all hold it. */
 static DroverZkRelayConnection *
 hold(DroverZkRelayConnection *connection)
 {
-    connection->references++;
-    return connection;
+    return g_rc_box_acquire(connection);
 }
 
 static void
-release(DroverZkRelayConnection *connection)
+dispose(gpointer data)
 {
-    if (--connection->references > 0)
-        return;
+    DroverZkRelayConnection *connection = data;
+
     connection->ended(connection, connection->user_data);
     /* The socket first: TLS would else wait to say good-bye when it is freed. */
     if (connection->base != NULL)
@@ -63,7 +62,12 @@ release(DroverZkRelayConnection *connection)
     g_clear_object(&connection->client);
     g_clear_object(&connection->cancellable);
     drover_zk_relay_server_unref(connection->server);
-    g_free(connection);
+}
+
+static void
+release(DroverZkRelayConnection *connection)
+{
+    g_rc_box_release_full(connection, dispose);
 }
 
 static void
@@ -295,11 +299,10 @@ DroverZkRelayConnection *
 drover_zk_relay_connection_new(GSocket *client, DroverZkRelayServer *server, DroverZkTrust *trust,
                                DroverZkRelayEndedFunc ended, gpointer user_data)
 {
-    DroverZkRelayConnection *connection = g_new0(DroverZkRelayConnection, 1);
+    DroverZkRelayConnection *connection = g_rc_box_new0(DroverZkRelayConnection);
     g_autoptr(GSocketClient) connector = g_socket_client_new();
     g_autoptr(GSocketConnectable) address = g_network_address_new(server->host, server->port);
 
-    connection->references = 1;
     connection->server = drover_zk_relay_server_ref(server);
     connection->trust = trust;
     connection->client = G_IO_STREAM(g_socket_connection_factory_create_connection(client));

@@ -23,7 +23,7 @@ ends_of(int fd, Ends *ends)
     socklen_t own_size = sizeof ends->own;
     socklen_t peer_size = sizeof ends->peer;
 
-    memset(ends, 0, sizeof *ends);
+    *ends = (Ends){0};
     return getsockname(fd, (struct sockaddr *)&ends->own, &own_size) == 0 &&
            getpeername(fd, (struct sockaddr *)&ends->peer, &peer_size) == 0 &&
            ends->own.sin_family == AF_INET && ends->peer.sin_family == AF_INET;

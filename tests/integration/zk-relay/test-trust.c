@@ -198,14 +198,16 @@ test_tells_strangers_nothing(void)
     DroverZkTls tls = good_tls();
     DroverZkRelay *relay = relay_with(&address, 1, &tls);
     /* Sends its request as soon as it is connected to the relay. */
-    g_autoptr(Client) client = client_of(relay);
+    Client *client = client_of(relay);
 
     for (int attempt = 0; attempt < 2; attempt++) {
         g_autoptr(GBytes) received = echo_wait(&server);
 
         g_assert_cmpint(g_bytes_get_size(received), ==, 0);
     }
+    client_free(client);
     drover_zk_relay_free(relay);
+    g_socket_service_stop(service);
     echo_clear(&server);
 }
 
