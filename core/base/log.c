@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -103,11 +104,16 @@ append_part(GString *line, const char *name, const char *value)
 static void
 append_prefix(GString *out, DroverLogLevel level, const char *logger)
 {
-    g_autoptr(GDateTime) now = g_date_time_new_now_local();
-    g_autofree char *stamp = g_date_time_format(now, "%Y-%m-%d %H:%M:%S");
+    gint64 now = g_get_real_time();
+    time_t seconds = (time_t)(now / G_USEC_PER_SEC);
+    struct tm local;
+    char stamp[32];
 
+    /* GDateTime looks at the time zone's file for every line. */
+    localtime_r(&seconds, &local);
+    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &local);
     g_string_append_printf(out, "%s,%03d %s nodepool.%s: ", stamp,
-                           g_date_time_get_microsecond(now) / 1000, level_names[level],
+                           (int)(now % G_USEC_PER_SEC / 1000), level_names[level],
                            logger != NULL ? logger : "NodePool");
 }
 
