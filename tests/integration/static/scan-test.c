@@ -355,7 +355,11 @@ test_every_single_type_dropped(void)
     run_wait(run);
     assert_failed(run, DROVER_FAILURE_UNREACHABLE, "gave no host key");
     g_assert_cmpuint(test_tcp_server_count(server, "accepted"), ==, 8);
-    g_assert_cmpuint(run_logged(run, DROVER_WARNING, ""), ==, 7);
+    /* A type that the server has not may be found missing before the connection is dropped. */
+    g_assert_cmpuint(run_logged(run, DROVER_WARNING, "ssh-ed25519: "), ==, 1);
+    g_assert_cmpuint(run_logged(run, DROVER_WARNING, "ecdsa-sha2-nistp256: "), ==, 1);
+    g_assert_cmpuint(run_logged(run, DROVER_WARNING, "rsa-sha2-512: "), ==, 1);
+    g_assert_cmpuint(run_logged(run, DROVER_WARNING, "rsa-sha2-256: "), ==, 1);
 }
 
 static void
@@ -659,7 +663,8 @@ test_many_at_once(void)
 {
     guint threads = count_threads();
 
-    g_assert_cmpuint(scan_at_once(20), ==, threads);
+    /* Those of earlier tests may end meanwhile. */
+    g_assert_cmpuint(scan_at_once(20), <=, threads);
 }
 
 static void
