@@ -14,8 +14,9 @@
 #define LOGGER         "zk.ZooKeeper"
 #define RETRY_SECONDS  10
 #define REOPEN_SECONDS 2
-/* The library does not look at ports when it compares addresses, so this one is nobody's. */
-#define NOWHERE        "127.255.255.254:1"
+/* The library does not look at ports when it compares addresses, so these are nobody's. */
+#define NOWHERE        "127.255.255.253:1"
+#define NOWHERE_ELSE   "127.255.255.254:1"
 #define ANSWER_SECONDS 2
 
 /* One connected zhandle; the library's threads see only this. */
@@ -217,14 +218,44 @@ close_handle(DroverSession *session)
     drover_mailbox_give_up_expected(session->mailbox);
 }
 
+static void
+forget_message(DroverMessage *message)
+{
+    g_free(message);
+}
+
+static void
+on_woken(int rc, const struct Stat *stat, const void *context)
+{
+    DroverMessage *message = (DroverMessage *)context;
+
+    drover_session_post(message->owner, message);
+}
+
+/* The library's thread sleeps on, even when its connection is closed under it. */
+static void
+wake_library(DroverSession *session)
+{
+    DroverMessage *message = g_new0(DroverMessage, 1);
+
+    message->deliver = forget_message;
+    drover_session_expect(session, message);
+    if (zoo_aexists(session->handle->zh, "/", 0, on_woken, message) != ZOK)
+        drover_session_post(session, message);
+}
+
 /*
  * Closes the handle but not the session. The library ends the session of a handle that is
- * connected, so the handle is sent to where nobody listens first.
+ * connected, so the handle is sent to where nobody listens first, and there it gives all answers.
  */
 static void
 leave_handle(DroverSession *session)
 {
     zoo_set_servers(session->handle->zh, NOWHERE);
+    wake_library(session);
+    drover_mailbox_await_expected(session->mailbox, soon());
+    /* In case that it was about to connect to a former address. */
+    zoo_set_servers(session->handle->zh, NOWHERE_ELSE);
     close_handle(session);
 }
 
