@@ -9,7 +9,7 @@ typedef struct {
 } Message;
 
 struct _DroverChannel {
-    gatomicrefcount references; /* the owner's, and one while messages are handled */
+    gint references; /* atomic: the owner's, and one while messages are handled */
     GSource *source;
     /* Not GLib's, which the thread sanitizer cannot look into. */
     pthread_mutex_t lock;
@@ -50,7 +50,7 @@ dispatch(GSource *source, GSourceFunc callback, gpointer data)
     DroverChannel *channel = ((ChannelSource *)source)->channel;
     guint count;
 
-    g_atomic_ref_count_inc(&channel->references);
+    g_atomic_int_inc(&channel->references);
     g_source_set_ready_time(source, -1);
     pthread_mutex_lock(&channel->lock);
     count = channel->messages.length;
@@ -75,7 +75,7 @@ drover_channel_new(GMainContext *context)
 {
     DroverChannel *channel = g_new0(DroverChannel, 1);
 
-    g_atomic_ref_count_init(&channel->references);
+    channel->references = 1;
     pthread_mutex_init(&channel->lock, NULL);
     g_queue_init(&channel->messages);
     channel->source = g_source_new(&channel_source, sizeof(ChannelSource));
@@ -87,7 +87,7 @@ drover_channel_new(GMainContext *context)
 void
 drover_channel_unref(DroverChannel *channel)
 {
-    if (!g_atomic_ref_count_dec(&channel->references))
+    if (!g_atomic_int_dec_and_test(&channel->references))
         return;
     g_queue_clear_full(&channel->messages, message_free);
     g_source_destroy(channel->source);

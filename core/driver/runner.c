@@ -12,7 +12,7 @@
  * ones never change.
  */
 struct _DroverRunner {
-    gatomicrefcount references; /* the core loop's, and one for each task and piece of news */
+    gint references; /* atomic: the core loop's, and one for each task and piece of news */
     char *name;
     char *logger;
     const struct drover_driver *driver;
@@ -346,7 +346,7 @@ drover_runner_new(const struct drover_driver *driver, const char *name,
 {
     DroverRunner *runner = g_new0(DroverRunner, 1);
 
-    g_atomic_ref_count_init(&runner->references);
+    runner->references = 1;
     runner->name = g_strdup(name);
     runner->logger = g_strdup_printf("driver.%s.%s", driver->name, name);
     runner->driver = driver;
@@ -364,14 +364,14 @@ drover_runner_new(const struct drover_driver *driver, const char *name,
 DroverRunner *
 drover_runner_ref(DroverRunner *runner)
 {
-    g_atomic_ref_count_inc(&runner->references);
+    g_atomic_int_inc(&runner->references);
     return runner;
 }
 
 void
 drover_runner_unref(DroverRunner *runner)
 {
-    if (!g_atomic_ref_count_dec(&runner->references))
+    if (!g_atomic_int_dec_and_test(&runner->references))
         return;
     g_hash_table_unref(runner->tasks);
     g_hash_table_unref(runner->running);

@@ -4,7 +4,7 @@
 #include "driver/runner-private.h"
 
 struct _DroverTask {
-    gatomicrefcount references; /* the core's, the operation's, and one for each message */
+    gint references; /* atomic: the core's, the operation's, and one for each message */
     DroverRunner *runner;
     DroverTaskKind kind;
     DroverTaskFunc done;

@@ -70,7 +70,7 @@ drover_task_new(DroverRunner *runner, DroverTaskKind kind, const DroverTaskInput
                                           .label_config = input->label_config,
                                           .inputs = input->inputs};
 
-    g_atomic_ref_count_init(&task->references);
+    task->references = 1;
     task->runner = drover_runner_ref(runner);
     task->kind = kind;
     task->done = done;
@@ -92,7 +92,7 @@ drover_task_new(DroverRunner *runner, DroverTaskKind kind, const DroverTaskInput
 DroverTask *
 drover_task_ref(DroverTask *task)
 {
-    g_atomic_ref_count_inc(&task->references);
+    g_atomic_int_inc(&task->references);
     return task;
 }
 
@@ -101,7 +101,7 @@ drover_task_unref(gpointer data)
 {
     DroverTask *task = data;
 
-    if (!g_atomic_ref_count_dec(&task->references))
+    if (!g_atomic_int_dec_and_test(&task->references))
         return;
     json_decref(task->fields);
     json_decref(task->resources);

@@ -13,7 +13,7 @@
 #include "format.h"
 
 typedef struct {
-    gatomicrefcount references; /* the table's, and one for each call under way */
+    gint references; /* atomic: the table's, and one for each call under way */
     const struct drover_operation_host *host;
     void *data;
     char *node_id, *external_id, *pool, *label;
@@ -32,7 +32,7 @@ static gsize last_handle;
 static void
 operation_unref(Operation *op)
 {
-    if (!g_atomic_ref_count_dec(&op->references))
+    if (!g_atomic_int_dec_and_test(&op->references))
         return;
     op->host->released(op->data);
     g_hash_table_unref(op->inputs);
@@ -68,7 +68,7 @@ find(const struct drover_operation *handle)
     if (living != NULL)
         op = g_hash_table_lookup(living, handle);
     if (op != NULL)
-        g_atomic_ref_count_inc(&op->references);
+        g_atomic_int_inc(&op->references);
     pthread_mutex_unlock(&living_lock);
     return op;
 }
@@ -115,7 +115,7 @@ drover_host_operation_new(const struct drover_operation_input *input,
 {
     Operation *op = g_new0(Operation, 1);
 
-    g_atomic_ref_count_init(&op->references);
+    op->references = 1;
     op->host = host;
     op->data = data;
     op->node_id = g_strdup(input->node_id);
