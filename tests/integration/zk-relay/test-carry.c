@@ -297,7 +297,7 @@ test_delivers_the_end_of_the_session(void)
     DroverZkTls tls = good_tls();
 
     client_wait_connected(observer);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 10; i++) {
         DroverZkRelay *relay = relay_to("127.0.0.1", server, &tls);
         Client *client = client_of(relay);
 
