@@ -16,7 +16,8 @@ typedef struct {
     json_t *fields; /* of its nodes' records, as the driver said last; NULL: never reached */
     DroverTask *task;
     guint64 *registering; /* one bit a slot: a create is under way */
-    gboolean due;         /* to be compared */
+    gboolean due;         /* an empty slot is to be filled */
+    gboolean compare;     /* the nodes in its slots are to be compared, too */
     gboolean first;       /* never compared since this registrar exists */
     gboolean reached;     /* since the last step: fill its slots */
     gboolean unreachable; /* at the first attempt: its free nodes are no use to anybody */
@@ -406,9 +407,9 @@ fill_and_update(DroverRegistrar *registrar, Machine *machine, const DroverSlotRo
     for (guint i = 0; i < row->places->len; i++) {
         const DroverNode *node = row->places->pdata[i];
 
-        if (node != NULL)
+        if (node != NULL && machine->compare)
             update_node(registrar, machine, node, i);
-        else if (machine->reached && !is_registering(machine, i))
+        else if (node == NULL && machine->reached && !is_registering(machine, i))
             register_slot(registrar, machine, i);
     }
 }
@@ -431,8 +432,7 @@ step_machine(DroverRegistrar *registrar, Machine *machine, const DroverSlotRow *
     }
     if (machine->reached) {
         fill_and_update(registrar, machine, row);
-        machine->reached = FALSE;
-        machine->due = FALSE;
+        machine->reached = machine->due = machine->compare = FALSE;
     } else if (machine->due && machine->task == NULL) {
         machine->due = FALSE;
         if (machine->first || has_empty_place(row, machine))
@@ -490,7 +490,7 @@ on_sync_time(gpointer user_data)
     DroverRegistrar *registrar = user_data;
 
     for (guint i = 0; i < registrar->n_machines; i++)
-        registrar->machines[i].due = TRUE;
+        registrar->machines[i].due = registrar->machines[i].compare = TRUE;
     step_again(registrar);
     return G_SOURCE_CONTINUE;
 }
@@ -520,7 +520,7 @@ take_machine(DroverRegistrar *registrar, const DroverProviderConfig *config, gui
     own->labels = machine_labels(machine->config);
     own->pool = drover_provider_config_find_pool(config, machine->pool);
     own->registering = g_new0(guint64, machine->slots / 64 + 1);
-    own->due = own->first = TRUE;
+    own->due = own->first = own->compare = TRUE;
     slot_machine->slots = machine->slots;
     /* Copies: answers may still come when the runner and its configuration are gone. */
     slot_machine->identity.name = g_strdup(drover_value_get_string(machine->config, "name", ""));
