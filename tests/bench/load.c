@@ -1,6 +1,7 @@
 /*
  * bench-load PORT raw N       N writes of a node record's size, pipelined: the store's own limit
- * bench-load PORT rtt N       N reads, one after the other: a round trip
+ * bench-load PORT read N      N reads, one after the other: a round trip
+ * bench-load PORT write N     N writes, one after the other: a round trip
  * bench-load PORT requests N CONCURRENCY
  *                             N node requests for label l, as Zuul makes and uses them
  *
@@ -39,7 +40,7 @@ struct _Load {
     GArray *fulfilled, *complete; /* of double, one for each request */
     gint64 began;
     GBytes *record;
-    guint under_way;
+    guint under_way, window; /* writes sent and not answered; the most of them */
 };
 
 static double
@@ -68,7 +69,7 @@ on_written(const DroverCommitReply *reply, gpointer user_data)
 static void
 send_writes(Load *load)
 {
-    while (load->under_way < WINDOW && load->begun < load->wanted) {
+    while (load->under_way < load->window && load->begun < load->wanted) {
         DroverTransaction *write = drover_transaction_new();
 
         drover_transaction_set(write, "/bench", load->record, -1);
@@ -268,7 +269,7 @@ main(int argc, char **argv)
     const DroverSessionCounters *counters;
 
     if (argc < 4)
-        g_error("bench-load PORT raw|rtt|requests N [CONCURRENCY]");
+        g_error("bench-load PORT raw|read|write|requests N [CONCURRENCY]");
     server.port = (guint16)atoi(argv[1]);
     load.wanted = (guint)atoi(argv[3]);
     load.fulfilled = g_array_new(FALSE, FALSE, sizeof(double));
@@ -281,9 +282,10 @@ main(int argc, char **argv)
 
     load.began = g_get_monotonic_time();
     clients = g_new0(Client, concurrency);
-    if (strcmp(argv[2], "raw") == 0) {
+    if (strcmp(argv[2], "raw") == 0 || strcmp(argv[2], "write") == 0) {
+        load.window = strcmp(argv[2], "raw") == 0 ? WINDOW : 1;
         send_writes(&load);
-    } else if (strcmp(argv[2], "rtt") == 0) {
+    } else if (strcmp(argv[2], "read") == 0) {
         drover_session_exists(load.session, "/bench", FALSE, on_read, &load);
     } else {
         for (guint i = 0; i < concurrency && load.begun < load.wanted; i++) {
