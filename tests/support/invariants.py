@@ -4,7 +4,7 @@ Sessions that registered a component are launchers; all others are clients, whic
 like with what is theirs. Numbers are those of the launcher's specification:
 
     I-01  a node is allocated only when it is ready and nobody's, under its lock
-    I-02  an allocation is cleared only under the node's lock, and not while its request is fulfilled
+    I-02  an allocation is cleared only under the node's lock, and not of a fulfilled request
     I-03  nobody but the requestor writes the nodes of a fulfilled request that exists
     I-04  every write to a request is under the request's lock
     I-05  fulfilled: a node for each label, in order, ready, allocated to it, unlocked

@@ -8,6 +8,7 @@ invariant.
 import logging
 import os
 import random
+import signal
 import sys
 import unittest
 
@@ -134,9 +135,11 @@ class LauncherCase(unittest.TestCase):
         return nodes
 
     def assert_stays(self, launcher, request, state='requested', passes=3):
-        """The launcher looked at the request again `passes` times and left it as it is."""
+        """The launcher looks at the request again `passes` times and leaves it as it is."""
         for _ in range(passes):
-            launcher.wait_for_log(f'{request.id}.*Not now', launcher.mark())
+            mark = launcher.mark()
+            launcher.signal(signal.SIGHUP)  # or else it would only look every second
+            launcher.wait_for_log(f'{request.id}.*Not now', mark)
         record = self.observer.sync().request(request.id)
         self.assertEqual((record['state'], record.get('declined_by', [])), (state, []))
         return record

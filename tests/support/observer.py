@@ -5,8 +5,9 @@
     assert observer.finish() == []
 
 The process follows the server's transaction log, so nothing escapes it, not even what is changed
-again in the next moment, and it asks the server nothing. It checks invariants.py at each transaction
-and passes each one on; the parent keeps the same tree and can wait for any condition on it.
+again in the next moment, and it asks the server nothing. It checks invariants.py at each
+transaction and passes each one on; the parent keeps the same tree and can wait for any condition
+on it.
 
 By hand: observer.py DATA-FOLDER [CHROOT], commands on the input.
 """
@@ -16,7 +17,6 @@ import ctypes
 import json
 import os
 import select
-import struct
 import subprocess
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""ZooKeeper's own transaction log: everything that ever happened in a server, complete and in order.
+"""ZooKeeper's own transaction log: all that ever happened in a server, complete and in order.
 
 The log is the strongest witness there is: no state is too short to be seen in it, a transaction is
 one entry however many znodes it changes, and each entry names the session that made it. Files are

@@ -39,7 +39,8 @@ class Priority(LauncherCase):
 
     def test_L_51_pools_priority_before_its_providers(self):
         self.launcher(
-            provider('p1', pools=[pool('main', [machine('127.0.10.1')], priority=50)], priority=100),
+            provider('p1', pools=[pool('main', [machine('127.0.10.1')], priority=50)],
+                     priority=100),
             provider('p2', [machine('127.0.11.1')], priority=60))
         self.wait_for_ready(2)
         self.wait_for_pools('p1-main', 'p2-main')

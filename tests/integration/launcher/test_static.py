@@ -2,14 +2,12 @@
 machine is really contacted it is an SSH server of the test's own."""
 
 import json
-import signal
 import socket
 import unittest
 
 from launcher import machine, machines, provider
 from launcher_case import LauncherCase
 from sshd import Sshd
-from zookeeper import free_port
 from zuul_client import NODES, encode, run_job
 
 
@@ -477,8 +475,7 @@ class Using(StaticCase):
         node_id, = request.wait('fulfilled')['nodes']
         mark = self.observer.mark()
         waiting = self.submit('l')
-        for _ in range(20):
-            self.assert_stays(launcher, waiting, passes=1)
+        self.assert_stays(launcher, waiting, passes=20)
         self.assertEqual(self.observer.changes(f'{NODES}/{node_id}', mark), [])
 
     def test_ST_40_label_shared_with_another_provider(self):
