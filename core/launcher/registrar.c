@@ -174,8 +174,11 @@ on_registered(const DroverChangeResult *result, gpointer user_data)
             &(DroverLogSubject){.logger = LOGGER, .node_id = strrchr(result->created[0], '/') + 1},
             "Registered %s, slot %u", text, errand->slot);
     else
-        drover_log_for(DROVER_LOG_WARNING, LOGGER, "Slot %u of %s was not registered: %s",
-                       errand->slot, text, drover_change_outcome_name(result->outcome));
+        /* Whose answer is lost may well be registered; the next comparison shows it. */
+        drover_log_for(result->outcome == DROVER_CHANGE_UNKNOWN ? DROVER_LOG_DEBUG
+                                                                : DROVER_LOG_WARNING,
+                       LOGGER, "Slot %u of %s was not registered: %s", errand->slot, text,
+                       drover_change_outcome_name(result->outcome));
     /* What the server refuses is tried again by the next sync only. */
     if (result->outcome != DROVER_CHANGE_DONE && result->outcome != DROVER_CHANGE_REFUSED)
         errand->machine->due = TRUE;
