@@ -54,13 +54,15 @@ def labels_of(providers):
 
 
 class Launcher:
-    """`state`: False for --no-state. `timeout`: of the session, in seconds."""
+    """`state`: False for --no-state. `timeout`: of the session, in seconds. `port`: the server's
+    own unless given."""
 
     def __init__(self, server, chroot='', providers=(), state=True, timeout=10, sync_interval=60,
-                 debug=True, **config):
+                 debug=True, port=None, **config):
         self.folder = tempfile.mkdtemp(prefix='drover-test-')
         self.config_path = f'{self.folder}/nodepool.yaml'
         self.server, self.chroot, self.timeout = server, chroot, timeout
+        self.port = port or server.port
         self.arguments = ['-c', self.config_path, '--sync-interval', str(sync_interval)]
         self.arguments += ['--state-dir', f'{self.folder}/state'] if state else ['--no-state']
         self.arguments += ['-d'] if debug else []
@@ -80,7 +82,7 @@ class Launcher:
 
     def configure(self, providers, **config):
         """Writes the file. Keywords are further top-level options, with '_' for '-'."""
-        where = {'host': '127.0.0.1', 'port': self.server.port}
+        where = {'host': '127.0.0.1', 'port': self.port}
         if self.chroot:
             where['chroot'] = self.chroot
         values = {'zookeeper-servers': [where], 'zookeeper-timeout': self.timeout,

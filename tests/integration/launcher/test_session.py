@@ -11,6 +11,7 @@ import unittest
 from crowd import Crowd
 from launcher import machine, machines, provider
 from launcher_case import LauncherCase, is_full, seed_of
+from proxy import Proxy
 from zuul_client import run_job
 
 SHORT = 2  # seconds: the time-out of sessions that are meant to end
@@ -93,6 +94,25 @@ class Session(LauncherCase):
             self.executor.refuse(request.id)
         self.wait_for_ready(10)
         self.assertEqual(self.observer.sync().pools(), before)
+        self.assertEqual(launcher.find_log('session lost'), [])
+
+    def test_F_51_F_53_answers_lost_under_load(self):
+        random = seed_of(self)
+        proxy = Proxy(self.server.port)
+        self.addCleanup(proxy.close)
+        launcher = self.start_with(*machines(4, max_parallel_jobs=2), count=8, debug=False,
+                                   port=proxy.port)
+        crowd = Crowd(self.hosts, random, workers=4, most_nodes=2).start()
+        for _ in range(300 if is_full() else 30):
+            mark = launcher.mark()
+            proxy.lose_answer()
+            launcher.wait_for_log('connection established', mark)
+            crowd.wait_for_served(random.randint(0, 2))
+        crowd.stop()
+        crowd.join()
+        self.wait(lambda cluster: not cluster.requests() and
+                  len(cluster.nodes()) == len(cluster.ready_nodes()) == 8)
+        self.assertEqual(self.observer.sync().contenders(), [])
         self.assertEqual(launcher.find_log('session lost'), [])
 
     def test_server_away_for_longer_than_the_session(self):
