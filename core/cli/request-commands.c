@@ -199,7 +199,7 @@ static int
 request_release(DroverCli *cli, const char *id)
 {
     g_autofree char *state = NULL;
-    DroverChangeOutcome outcome;
+    DroverChangeOutcome outcome = DROVER_CHANGE_CONFLICT;
 
     do {
         g_autoptr(GError) error = NULL;
@@ -207,7 +207,7 @@ request_release(DroverCli *cli, const char *id)
             drover_request_read(cli->store, id, DROVER_READ_PLAIN, &error);
 
         /* Gone after an answer was lost: it did happen. */
-        if (request == NULL && state != NULL && outcome == DROVER_CHANGE_UNKNOWN &&
+        if (request == NULL && outcome == DROVER_CHANGE_UNKNOWN &&
             g_error_matches(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND))
             return released(cli, id, state);
         if (request == NULL)
