@@ -17,7 +17,8 @@ void test_tcp_server_command(TestTcpServer *server, const char *format, ...) G_G
 
 /* How often something happened since the start: "accepted" or "closed". */
 guint test_tcp_server_count(const TestTcpServer *server, const char *event);
-/* Iterates the default main context until it happened so many times; the test fails after 10 s. */
+/* Iterates the default main context until it happened so many times; the test fails after a minute.
+ */
 void test_tcp_server_wait(TestTcpServer *server, const char *event, guint count);
 
 void test_tcp_server_free(TestTcpServer *server); /* NULL is allowed */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { LONGEST_WAIT = 30000 };
+enum { LONGEST_WAIT = 60000 };
 
 /* With one key of each usual type, for all tests that need no other. */
 static TestSshd *usual_sshd;
@@ -99,6 +99,31 @@ run_logged(const Run *run, enum drover_log_level level, const char *text)
             count++;
     }
     return count;
+}
+
+typedef struct {
+    const Run *run;
+    const char *text;
+} Expectation;
+
+static gboolean
+is_logged(gpointer user_data)
+{
+    const Expectation *expected = user_data;
+
+    return run_logged(expected->run, DROVER_DEBUG, expected->text) > 0;
+}
+
+/* Waits for a try that fails with these words; the scan goes on. */
+static void
+run_wait_for_problem(const Run *run, const char *text)
+{
+    Expectation expected = {run, text};
+
+    if (!test_wait_until(is_logged, &expected, LONGEST_WAIT))
+        g_error("no try failed with \"%s\"", text);
+    g_assert_false(run->done);
+    g_assert_cmpuint(drover_scan_key_count(run->scan), ==, 0);
 }
 
 static void
@@ -285,13 +310,13 @@ test_packets_dropped(void)
     g_autoptr(Run) run = run_new(DROVER_SCAN_HOST_KEYS, "127.0.0.1", test_tcp_server_port(server));
 
     test_tcp_server_command(server, "deaf");
-    drover_scan_set_limit(run->scan, 1200);
+    drover_scan_set_limit(run->scan, 1400);
     drover_scan_set_try_limits(run->scan, 500, 500);
     run_start(run);
     run_wait(run);
-    assert_failed(run, DROVER_FAILURE_TIMEOUT, "not reached within 1.2 s: no answer in time");
-    g_assert_cmpuint(run_milliseconds(run), >=, 1195);
-    g_assert_cmpuint(run_milliseconds(run), <=, 1900);
+    assert_failed(run, DROVER_FAILURE_TIMEOUT, "not reached within 1.4 s: no answer in time");
+    g_assert_cmpuint(run_milliseconds(run), >=, 1395);
+    g_assert_cmpuint(run_milliseconds(run), <=, 3000);
     g_assert_cmpuint(run_logged(run, DROVER_DEBUG, "no answer in time"), ==, 2);
 }
 
@@ -302,13 +327,13 @@ test_closed_for_ever(void)
     g_autoptr(Run) run = run_new(DROVER_SCAN_HOST_KEYS, "127.0.0.1", test_tcp_server_port(server));
 
     test_tcp_server_command(server, "close");
-    drover_scan_set_limit(run->scan, 500);
+    drover_scan_set_limit(run->scan, 1000);
     drover_scan_set_pause(run->scan, 100);
     run_start(run);
     run_wait(run);
-    assert_failed(run, DROVER_FAILURE_TIMEOUT, "not reached within 0.5 s");
+    assert_failed(run, DROVER_FAILURE_TIMEOUT, "not reached within 1 s");
     g_assert_cmpuint(test_tcp_server_count(server, "accepted"), >=, 2);
-    g_assert_cmpuint(test_tcp_server_count(server, "accepted"), <=, 5);
+    g_assert_cmpuint(test_tcp_server_count(server, "accepted"), <=, 10);
 }
 
 /* An error that connect() gives at once is no reason to give up, nor to try without a pause. */
@@ -369,11 +394,8 @@ test_wrong_signature(void)
     g_autoptr(Run) run = run_new(DROVER_SCAN_HOST_KEYS, "127.0.0.1", test_tcp_server_port(server));
 
     test_tcp_server_command(server, "forward %u corrupt .", test_sshd_port(usual_sshd));
-    drover_scan_set_limit(run->scan, 1000);
     run_start(run);
-    run_wait(run);
-    assert_failed(run, DROVER_FAILURE_TIMEOUT, "signature");
-    g_assert_cmpuint(test_tcp_server_count(server, "accepted"), >=, 1);
+    run_wait_for_problem(run, "signature");
 }
 
 /* The signature goes bad only after the first connection, when each answer counts. */
@@ -412,12 +434,10 @@ test_other_protocols(void)
             run_new(DROVER_SCAN_HOST_KEYS, "127.0.0.1", test_tcp_server_port(server));
 
         test_tcp_server_command(server, "say %s", cases[i].greeting);
-        drover_scan_set_limit(run->scan, 500);
-        drover_scan_set_try_limits(run->scan, 100, 100);
+        drover_scan_set_try_limits(run->scan, 5000, 500);
         run_start(run);
-        run_wait(run);
-        assert_failed(run, DROVER_FAILURE_TIMEOUT, cases[i].message);
-        g_assert_null(strchr(drover_scan_message(run->scan), '\x1b'));
+        run_wait_for_problem(run, cases[i].message);
+        g_assert_null(strchr(run->log->pdata[run->log->len - 1], '\x1b'));
     }
 }
 
