@@ -297,8 +297,8 @@ static void
 apply_config(DroverLauncher *launcher, DroverConfig *config)
 {
     g_autoptr(GPtrArray) old = g_steal_pointer(&launcher->managers);
-    g_autoptr(DroverConfig) old_config = g_steal_pointer(&launcher->config);
 
+    g_clear_pointer(&launcher->config, drover_config_unref);
     launcher->config = config;
     launcher->managers = g_ptr_array_new_with_free_func((GDestroyNotify)drover_manager_retire);
     for (guint i = 0; i < config->providers->len; i++) {

@@ -319,7 +319,6 @@ main(int argc, char **argv)
         test_leaves_it_to_a_pool_with_the_label);
     ADD("/launcher/decision/L-60-missing-labels-are-counted", test_missing_labels_are_counted);
     ADD("/launcher/decision/ST-28-defers-out-of-stock", test_defers_out_of_stock);
-    ADD("/launcher/decision/ST-41-fixed-stock-has-no-new-nodes",
-        test_fixed_stock_has_no_new_nodes);
+    ADD("/launcher/decision/ST-41-fixed-stock-has-no-new-nodes", test_fixed_stock_has_no_new_nodes);
     return g_test_run();
 }
