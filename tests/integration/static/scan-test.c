@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 
 enum { LONGEST_WAIT = 60000 };
+/* The specification's second, on a busy machine; by itself the peer would go on for long. */
+#define SOON (5 * G_TIME_SPAN_SECOND)
 
 /* With one key of each usual type, for all tests that need no other. */
 static TestSshd *usual_sshd;
@@ -552,7 +554,7 @@ test_freed_in_every_state(void)
         freed = g_get_monotonic_time();
         run_free(run);
         test_tcp_server_wait(server, "closed", closed + 1);
-        g_assert_cmpint(g_get_monotonic_time() - freed, <, G_TIME_SPAN_SECOND);
+        g_assert_cmpint(g_get_monotonic_time() - freed, <, SOON);
     }
 }
 
