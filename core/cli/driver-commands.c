@@ -41,7 +41,9 @@ joined(const json_t *list)
     size_t i;
 
     json_array_foreach(list, i, item)
+    {
         g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", json_string_value(item));
+    }
     return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
@@ -208,7 +210,10 @@ print_driver(const struct drover_driver *driver, const json_t *object)
                      "Options of a provider with driver: %s\n",
                      driver->name, driver->version, driver->description,
                      drover_json_string(object, "abi"), driver->licence, abilities, driver->name);
-    json_array_foreach(json_object_get(object, "options"), i, option) print_option(option);
+    json_array_foreach(json_object_get(object, "options"), i, option)
+    {
+        print_option(option);
+    }
 }
 
 static int

@@ -171,7 +171,10 @@ print_text(const DroverCli *cli, const DroverRequest *request, const json_t *obj
                      labels);
     if (request->requestor != NULL)
         drover_cli_print("  requested by %s\n", request->requestor);
-    json_array_foreach(json_object_get(object, "nodes"), i, node) print_node(node);
+    json_array_foreach(json_object_get(object, "nodes"), i, node)
+    {
+        print_node(node);
+    }
     for (char **launcher = request->declined_by; *launcher != NULL; launcher++)
         drover_cli_print("  declined by %s\n", *launcher);
     if (request->state == DROVER_REQUEST_FULFILLED)

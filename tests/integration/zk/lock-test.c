@@ -226,7 +226,6 @@ test_kazoo_dies(Fixture *fixture, gconstpointer data)
     g_autoptr(GError) error = NULL;
     TestKazooPeerOptions options = {.hosts = test_zookeeper_hosts(server), .timeout = 2};
     TestKazooPeer *other = test_kazoo_peer_start(&options, &error);
-    g_autofree char *here = below(fixture->root, "here");
     Attempt attempt = {0};
     gint64 died;
     json_t *result;
