@@ -79,7 +79,8 @@ finish_errand(Errand *errand, const DroverChangeResult *result)
         return;
     drover_log(DROVER_LOG_DEBUG, &subject, "Node left as it is: %s",
                drover_change_outcome_name(result->outcome));
-    if (result->outcome == DROVER_CHANGE_BUSY || result->outcome == DROVER_CHANGE_CONFLICT)
+    if (errand->deleter->find_manager != NULL &&
+        (result->outcome == DROVER_CHANGE_BUSY || result->outcome == DROVER_CHANGE_CONFLICT))
         drover_deleter_note_node(errand->deleter, errand->node->id);
 }
 
