@@ -90,6 +90,38 @@ another_pool_has_the_labels(const Case *the_case, char **reason)
 }
 
 static gboolean
+coming_pool_has_the_labels(const Case *the_case)
+{
+    const GPtrArray *coming = the_case->pool->coming;
+
+    for (guint i = 0; coming != NULL && i < coming->len; i++) {
+        const char *const *labels = g_ptr_array_index(coming, i);
+        char **wanted = the_case->request->labels;
+
+        while (*wanted != NULL && g_strv_contains(labels, *wanted))
+            wanted++;
+        if (*wanted == NULL)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/*
+ * While a launcher starts, its first pool must not take itself for the only one, and fail what the
+ * next one could serve.
+ */
+static gboolean
+a_coming_pool_may_serve_it(const Case *the_case, char **reason)
+{
+    if ((!the_case->pool->disabled &&
+         drover_decision_missing_labels(the_case->pool, the_case->request) == 0) ||
+        !coming_pool_has_the_labels(the_case))
+        return FALSE;
+    *reason = g_strdup("a pool that is about to register has all of its labels");
+    return TRUE;
+}
+
+static gboolean
 pool_is_disabled(const Case *the_case, char **reason)
 {
     if (!the_case->pool->disabled)
@@ -183,6 +215,7 @@ static const struct {
     {another_provider_is_preferred, DROVER_VERDICT_YIELD},
     {another_pool_goes_first, DROVER_VERDICT_YIELD},
     {another_pool_has_the_labels, DROVER_VERDICT_YIELD},
+    {a_coming_pool_may_serve_it, DROVER_VERDICT_YIELD},
     {pool_is_disabled, DROVER_VERDICT_DECLINE},
     {labels_are_missing, DROVER_VERDICT_DECLINE},
     {a_label_is_out_of_stock, DROVER_VERDICT_DEFER},

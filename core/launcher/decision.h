@@ -18,6 +18,8 @@ typedef struct {
     gboolean at_max_concurrency; /* of the provider */
     GHashTable *stock;           /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
     const GPtrArray *registered; /* DroverComponent: the pools of all launchers */
+    /* The labels (char **) of each pool of this launcher that is about to register; or NULL. */
+    const GPtrArray *coming;
 } DroverPoolView;
 
 typedef enum {

@@ -65,18 +65,50 @@ announce_running(DroverLauncher *launcher)
     drover_registration_update(launcher->component, record);
 }
 
+static DroverPool *
+find_pool(DroverLauncher *launcher, const char *provider, const char *name)
+{
+    for (guint i = 0; i < launcher->pools->len; i++)
+        if (drover_pool_is(launcher->pools->pdata[i], provider, name))
+            return launcher->pools->pdata[i];
+    return NULL;
+}
+
+/* The labels of pools that others do not see yet, of providers that have not failed. */
+static GPtrArray *
+coming_pools(DroverLauncher *launcher)
+{
+    GPtrArray *coming = g_ptr_array_new();
+
+    for (guint i = 0; i < launcher->managers->len; i++) {
+        DroverManager *manager = launcher->managers->pdata[i];
+        const DroverProviderConfig *config = drover_manager_config(manager);
+
+        for (guint k = 0; drover_manager_problem(manager) == NULL && k < config->pools->len; k++) {
+            const DroverPoolConfig *pool_config = config->pools->pdata[k];
+            DroverPool *pool = find_pool(launcher, config->name, pool_config->name);
+
+            if (pool == NULL || !drover_pool_is_announced(pool))
+                g_ptr_array_add(coming, pool_config->labels);
+        }
+    }
+    return coming;
+}
+
 static gboolean
 pass(gpointer user_data)
 {
     DroverLauncher *launcher = user_data;
+    g_autoptr(GPtrArray) coming = NULL;
 
     launcher->pass_source = 0;
     if (launcher->stopping || !drover_cluster_is_complete(launcher->cluster))
         return G_SOURCE_REMOVE;
     for (guint i = 0; i < launcher->managers->len; i++)
         drover_manager_step(launcher->managers->pdata[i]);
+    coming = coming_pools(launcher);
     for (guint i = 0; i < launcher->pools->len; i++)
-        drover_pool_pass(launcher->pools->pdata[i]);
+        drover_pool_pass(launcher->pools->pdata[i], coming);
     if (!launcher->passed)
         announce_running(launcher);
     return G_SOURCE_REMOVE;
@@ -189,15 +221,6 @@ load_config(const char *path, const char *secure_path, DroverDriverHost *drivers
                        "config", "%s", text);
     }
     return config;
-}
-
-static DroverPool *
-find_pool(DroverLauncher *launcher, const char *provider, const char *name)
-{
-    for (guint i = 0; i < launcher->pools->len; i++)
-        if (drover_pool_is(launcher->pools->pdata[i], provider, name))
-            return launcher->pools->pdata[i];
-    return NULL;
 }
 
 /* The pools of a provider that has started get its object; new ones begin. */

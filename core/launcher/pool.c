@@ -298,8 +298,23 @@ open_requests(DroverPool *pool)
     return open;
 }
 
+gboolean
+drover_pool_is_announced(const DroverPool *pool)
+{
+    const GPtrArray *registered = drover_cluster_pools(pool->cluster);
+
+    for (guint i = 0; pool->seen && pool->config != NULL && i < registered->len; i++) {
+        const DroverComponent *component = g_ptr_array_index(registered, i);
+
+        if (g_strcmp0(component->id, pool->launcher_id) == 0)
+            return g_strv_equal((const char *const *)component->supported_labels,
+                                (const char *const *)pool->config->labels);
+    }
+    return FALSE;
+}
+
 void
-drover_pool_pass(DroverPool *pool)
+drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
 {
     g_autoptr(GPtrArray) open = NULL;
     DroverPoolView view;
@@ -311,6 +326,7 @@ drover_pool_pass(DroverPool *pool)
     if (open->len == 0)
         return;
     view_pool(pool, &view);
+    view.coming = coming;
     /* What this pool could serve comes before what it can only refuse. The sort is stable. */
     g_ptr_array_sort_with_data(open, compare_missing, &view);
     for (guint i = 0; i < open->len; i++)

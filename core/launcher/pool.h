@@ -37,5 +37,11 @@ void drover_pool_note_node_lock(DroverPool *pool, const char *id, DroverCacheLoc
 void drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *request);
 void drover_pool_note_registry(DroverPool *pool);
 
-/* Looks at every request. Does nothing unless the pool's own component is in the registry. */
-void drover_pool_pass(DroverPool *pool);
+/* Whether the registry shows the pool, with the labels that it has now. */
+gboolean drover_pool_is_announced(const DroverPool *pool);
+
+/*
+ * Looks at every request. Does nothing unless the pool's own component is in the registry. `coming`
+ * holds the labels (char **) of each pool of this launcher that is not announced yet.
+ */
+void drover_pool_pass(DroverPool *pool, const GPtrArray *coming);

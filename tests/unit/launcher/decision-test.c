@@ -123,6 +123,23 @@ test_leaves_it_to_a_pool_with_the_label(Scene *scene, gconstpointer data)
 }
 
 static void
+test_leaves_it_to_a_pool_that_is_coming(Scene *scene, gconstpointer data)
+{
+    char *labels[] = {"c", "d", NULL};
+    g_autoptr(GPtrArray) coming = g_ptr_array_new();
+
+    g_ptr_array_add(coming, labels);
+    scene->view.coming = coming;
+    check(scene, "{'state':'requested','node_types':['d']}", DROVER_VERDICT_YIELD,
+          "about to register");
+    check(scene, "{'state':'requested','node_types':['d','x']}", DROVER_VERDICT_DECLINE, "[d, x]");
+    check(scene, "{'state':'requested','node_types':['a']}", DROVER_VERDICT_ACCEPT, NULL);
+    scene->view.disabled = TRUE;
+    check(scene, "{'state':'requested','node_types':['c']}", DROVER_VERDICT_YIELD, "about to");
+    check(scene, "{'state':'requested','node_types':['a']}", DROVER_VERDICT_DECLINE, "disabled");
+}
+
+static void
 test_declines_when_disabled(Scene *scene, gconstpointer data)
 {
     scene->view.disabled = TRUE;
@@ -303,6 +320,8 @@ main(int argc, char **argv)
     ADD("/launcher/decision/skips-what-it-declined", test_skips_what_it_declined);
     ADD("/launcher/decision/L-07-declines-unknown-label", test_declines_unknown_label);
     ADD("/launcher/decision/L-08-fails-only-when-all-declined", test_fails_only_when_all_declined);
+    ADD("/launcher/decision/L-103-leaves-it-to-a-pool-that-is-coming",
+        test_leaves_it_to_a_pool_that_is_coming);
     ADD("/launcher/decision/Z-45-fails-nothing-unregistered", test_fails_nothing_unregistered);
     ADD("/launcher/decision/L-09-declines-when-disabled", test_declines_when_disabled);
     ADD("/launcher/decision/L-41-paused-still-declines", test_defers_while_paused_or_busy);
