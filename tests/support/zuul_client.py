@@ -41,7 +41,13 @@ class Session:
         self.client = KazooClient(hosts=hosts, timeout=timeout,
                                   command_retry=KazooRetry(max_tries=-1, max_delay=0.5),
                                   connection_retry=KazooRetry(max_tries=-1, max_delay=0.2))
-        self.client.start(timeout=60)
+        self._start()
+
+    def _start(self):
+        try:
+            self.client.start(timeout=60)
+        except ConnectionLoss:  # kazoo's question for the chroot; it goes on connecting
+            self.client.retry(self.client.exists, '/')
 
     def read(self, path, watch=None):
         """(record, stat); raises NoNodeError."""

@@ -43,6 +43,20 @@ class Restart(LauncherCase):
         ids = {pool['id'] for pool in self.observer.sync().pools().values()}
         self.assertEqual(set(declined_by), ids)
 
+    def test_L_103_requests_wait_for_the_launcher(self):
+        # Whichever pool is there first leaves the other one what only that can serve.
+        providers = [provider('p', machines(1)), provider('q', machines(1, 'm', 11)),
+                     provider('r', machines(1, 'n', 12))]
+        for _ in range(5):
+            requests = [self.submit(label) for label in ('n', 'm', 'l')]
+            launcher = self.launcher(*providers)
+            for request in requests:
+                request.wait('fulfilled')
+                self.executor.refuse(request.id)
+            impossible = self.submit('unknown')
+            self.assertEqual(len(impossible.wait('failed')['declined_by']), 3)
+            launcher.stop()
+
     def test_state_folder_has_one_holder(self):
         launcher = self.start_with(*machines(1))
         second = self.launcher(provider('p', machines(1)), start=False)
