@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SET_MODE, CUT, END };
+enum { SET_MODE, CUT, COUNT, END };
 
-/* The test's order to the thread, which answers with one byte. */
+/* The test's order to the thread, which answers with the number of bytes that it keeps. */
 typedef struct {
     guint kind, mode;
 } Order;
@@ -161,20 +161,34 @@ move_all(TestTcpProxy *proxy)
 
 /* ---- The thread ---- */
 
+static gsize
+count_kept(const TestTcpProxy *proxy)
+{
+    gsize kept = 0;
+
+    for (guint i = 0; i < proxy->connections->len; i++) {
+        Connection *connection = g_ptr_array_index(proxy->connections, i);
+
+        kept += connection->ways[0].pending->len + connection->ways[1].pending->len;
+    }
+    return kept;
+}
+
 /* FALSE at the end. */
 static gboolean
 obey(TestTcpProxy *proxy)
 {
     Order order;
-    guint8 done = 0;
+    gsize kept;
 
     if (recv(proxy->incoming, &order, sizeof order, 0) != sizeof order)
         return FALSE;
     if (order.kind == SET_MODE)
         proxy->mode = order.mode;
-    else
+    else if (order.kind != COUNT)
         g_ptr_array_set_size(proxy->connections, 0);
-    return send(proxy->incoming, &done, sizeof done, MSG_NOSIGNAL) == sizeof done &&
+    kept = count_kept(proxy);
+    return send(proxy->incoming, &kept, sizeof kept, MSG_NOSIGNAL) == sizeof kept &&
            order.kind != END;
 }
 
@@ -253,15 +267,22 @@ test_tcp_proxy_port(const TestTcpProxy *proxy)
     return proxy->port;
 }
 
-static void
+static gsize
 give_order(TestTcpProxy *proxy, guint kind, guint mode)
 {
     Order order = {kind, mode};
-    guint8 done;
+    gsize kept;
 
     if (send(proxy->orders, &order, sizeof order, MSG_NOSIGNAL) != sizeof order ||
-        recv(proxy->orders, &done, sizeof done, 0) != sizeof done)
+        recv(proxy->orders, &kept, sizeof kept, 0) != sizeof kept)
         g_error("the proxy does not answer: %s", g_strerror(errno));
+    return kept;
+}
+
+gsize
+test_tcp_proxy_kept(TestTcpProxy *proxy)
+{
+    return give_order(proxy, COUNT, 0);
 }
 
 void

@@ -25,6 +25,8 @@ guint16 test_tcp_proxy_port(const TestTcpProxy *proxy);
 void test_tcp_proxy_set_mode(TestTcpProxy *proxy, guint mode);
 /* Closes all connections. What was kept is lost. */
 void test_tcp_proxy_cut(TestTcpProxy *proxy);
+/* How many bytes are kept now, of both directions. */
+gsize test_tcp_proxy_kept(TestTcpProxy *proxy);
 
 void test_tcp_proxy_free(TestTcpProxy *proxy); /* NULL is allowed */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TestTcpProxy, test_tcp_proxy_free)
