@@ -543,7 +543,8 @@ drover_session_new(const DroverSessionOptions *options, GError **error)
         session_free(session);
         return NULL;
     }
-    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
+    /* Its warnings print the list of servers, which zoo_set_servers() frees meanwhile. */
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     expect_connection(session);
     open_handle(session);
     return session;
