@@ -56,6 +56,31 @@ below(const char *root, const char *format, ...)
     return g_strconcat(root, "/", rest, NULL);
 }
 
+/* ---- Waiting ---- */
+
+static gboolean
+look_again(gpointer user_data)
+{
+    return G_SOURCE_CONTINUE;
+}
+
+void
+wait_until(TestCondition condition, gpointer user_data)
+{
+    /* Nothing tells us when other processes do something. */
+    guint timer = g_timeout_add(10, look_again, NULL);
+    gboolean holds = test_wait_until(condition, user_data, PATIENCE);
+
+    g_source_remove(timer);
+    g_assert_true(holds);
+}
+
+void
+wait_for(const gboolean *flag)
+{
+    g_assert_true(test_wait_for(flag, PATIENCE));
+}
+
 /* ---- Sessions ---- */
 
 static void

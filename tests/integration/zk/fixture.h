@@ -30,10 +30,9 @@ char *new_root(void);
 /* The path below it; free with g_free. */
 char *below(const char *root, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Runs the main loop until the expression holds. */
-#define wait_until(condition, user_data)                                                           \
-    g_assert_true(test_wait_until(condition, user_data, PATIENCE))
-#define wait_for(flag) g_assert_true(test_wait_for(flag, PATIENCE))
+/* Runs the main loop until the condition holds, which may also be about other processes. */
+void wait_until(TestCondition condition, gpointer user_data);
+void wait_for(const gboolean *flag);
 
 /* ---- Drover's side ---- */
 

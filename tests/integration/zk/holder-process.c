@@ -33,10 +33,11 @@ on_line(GIOChannel *channel, GIOCondition condition, gpointer user_data)
 }
 
 Holder *
-holder_start(const char *folder)
+holder_start(const char *folder, gboolean through_proxy)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *port = g_strdup_printf("%u", test_zookeeper_port(server));
+    g_autofree char *port = g_strdup_printf("%u", through_proxy ? test_tcp_proxy_port(proxy)
+                                                                : test_zookeeper_port(server));
     const char *argv[] = {DROVER_HOLDER, port, folder, NULL};
     Holder *holder = g_new0(Holder, 1);
     int output;

@@ -5,8 +5,8 @@
 
 typedef struct _Holder Holder;
 
-/* Its session goes straight to the server, with a time-out of 4 s. */
-Holder *holder_start(const char *folder);
+/* With a session of 4 s, straight to the server or through the proxy. */
+Holder *holder_start(const char *folder, gboolean through_proxy);
 
 /* Sends one line. */
 void holder_send(Holder *holder, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -16,17 +16,17 @@ static void
 test_one_process_holds_the_folder(void)
 {
     g_autofree char *folder = test_folder_make(), *id = NULL, *message = NULL;
-    g_autoptr(Holder) first = holder_start(folder);
+    g_autoptr(Holder) first = holder_start(folder, FALSE);
     g_autoptr(Holder) second = NULL, third = NULL;
 
     id = holder_wait(first, "connected ");
-    second = holder_start(folder);
+    second = holder_start(folder, FALSE);
     message = holder_wait(second, "refused ");
     g_assert_nonnull(strstr(message, folder));
     g_assert_cmpint(holder_end(second), ==, 2);
     /* It is free when the first has ended, however that came. */
     holder_kill(g_steal_pointer(&first));
-    third = holder_start(folder);
+    third = holder_start(folder, FALSE);
     g_free(id);
     id = holder_wait(third, "connected ");
     holder_send(third, "close");
@@ -115,7 +115,7 @@ die_with_locks(Legacy *legacy)
     legacy->lock = below(legacy->root, "lock");
     legacy->other = below(legacy->root, "other");
     legacy->ephemeral = below(legacy->root, "here");
-    holder = holder_start(legacy->folder);
+    holder = holder_start(legacy->folder, FALSE);
     id = holder_wait(holder, "connected ");
     holder_send(holder, "lock %s", legacy->lock);
     held = holder_wait(holder, "held ");
