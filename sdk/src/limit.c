@@ -1,0 +1,143 @@
+/* Turns at a steady rate. */
+#include "limit-private.h"
+
+#include <glib.h>
+
+struct drover_turn {
+    void (*call)(void *data);
+    void *data;
+};
+
+struct drover_limiter {
+    guint references;
+    gint64 interval; /* microseconds from start to start */
+    gint64 next;     /* when the next turn comes at the earliest, in monotonic microseconds */
+    GQueue turns;    /* of struct drover_turn, as asked for */
+    GSource *timer;  /* while turns are asked for */
+};
+
+struct drover_limiter *
+drover_limiter_new(double calls_per_second)
+{
+    struct drover_limiter *limiter = g_new0(struct drover_limiter, 1);
+
+    limiter->references = 1;
+    if (calls_per_second > 0)
+        limiter->interval = (gint64)MIN(G_TIME_SPAN_SECOND / calls_per_second, 1e15);
+    g_queue_init(&limiter->turns);
+    return limiter;
+}
+
+struct drover_limiter *
+drover_limiter_ref(struct drover_limiter *limiter)
+{
+    limiter->references++;
+    return limiter;
+}
+
+static void
+stop_timer(struct drover_limiter *limiter)
+{
+    if (limiter->timer == NULL)
+        return;
+    g_source_destroy(limiter->timer);
+    g_clear_pointer(&limiter->timer, g_source_unref);
+}
+
+void
+drover_limiter_free(struct drover_limiter *limiter)
+{
+    if (limiter == NULL || --limiter->references > 0)
+        return;
+    stop_timer(limiter);
+    g_queue_clear_full(&limiter->turns, g_free);
+    g_free(limiter);
+}
+
+/* The turn that comes now. */
+static void
+take_turn(struct drover_limiter *limiter)
+{
+    limiter->next = MAX(limiter->next, g_get_monotonic_time()) + limiter->interval;
+}
+
+static gboolean
+on_time(gpointer data)
+{
+    struct drover_limiter *limiter = drover_limiter_ref(data);
+
+    /* All that are due: without a limit these are all that asked so far. */
+    for (guint count = limiter->turns.length;
+         count > 0 && limiter->turns.length > 0 && limiter->next <= g_get_monotonic_time();
+         count--) {
+        g_autofree struct drover_turn *turn = g_queue_pop_head(&limiter->turns);
+
+        take_turn(limiter);
+        turn->call(turn->data);
+    }
+    if (limiter->timer != NULL && limiter->turns.length > 0)
+        g_source_set_ready_time(limiter->timer, limiter->next);
+    else
+        stop_timer(limiter);
+    drover_limiter_free(limiter);
+    return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+dispatch(GSource *source, GSourceFunc callback, gpointer data)
+{
+    return callback(data);
+}
+
+static void
+start_timer(struct drover_limiter *limiter)
+{
+    static GSourceFuncs ready_at = {.dispatch = dispatch};
+
+    if (limiter->timer != NULL)
+        return;
+    limiter->timer = g_source_new(&ready_at, sizeof(GSource));
+    g_source_set_callback(limiter->timer, on_time, limiter, NULL);
+    g_source_set_ready_time(limiter->timer, limiter->next);
+    g_source_attach(limiter->timer, g_main_context_get_thread_default());
+}
+
+struct drover_turn *
+drover_limiter_ask(struct drover_limiter *limiter, void (*call)(void *data), void *data)
+{
+    struct drover_turn *turn = g_new(struct drover_turn, 1);
+
+    turn->call = call;
+    turn->data = data;
+    g_queue_push_tail(&limiter->turns, turn);
+    start_timer(limiter);
+    return turn;
+}
+
+void
+drover_limiter_leave(struct drover_limiter *limiter, struct drover_turn *turn)
+{
+    if (g_queue_remove(&limiter->turns, turn))
+        g_free(turn);
+    if (limiter->turns.length == 0)
+        stop_timer(limiter);
+}
+
+void
+drover_limiter_wait(struct drover_limiter *limiter)
+{
+    gint64 now;
+
+    while ((now = g_get_monotonic_time()) < limiter->next)
+        g_usleep((gulong)(limiter->next - now));
+    take_turn(limiter);
+}
+
+void
+drover_limiter_hold(struct drover_limiter *limiter, uint32_t milliseconds)
+{
+    limiter->next =
+        MAX(limiter->next, g_get_monotonic_time() + milliseconds * (gint64)G_TIME_SPAN_MILLISECOND);
+    if (limiter->timer != NULL)
+        g_source_set_ready_time(limiter->timer, limiter->next);
+}
