@@ -73,12 +73,15 @@ test_literals(void)
         {"[\"a\\\\b\\n\\t\\u0007\"]", "['a\\\\b\\n\\t\\x07']"},
         {"[\"é 日本\\u200b\"]", "['é 日本\\u200b']"},
         {"[1.5, 2.0, 1796100310.127768, 1e300, 0.1]", "[1.5, 2.0, 1796100310.127768, 1e+300, 0.1]"},
+        {"[-1796100300.0, -0.5, 1e15, 1e16, 0.00001, -7]",
+         "[-1796100300.0, -0.5, 1000000000000000.0, 1e+16, 1e-05, -7]"},
+        {"[\"\\ue000\\u00a0\\ud83d\\ude00\\u0000.\"]", "['\\ue000\\xa0😀\\x00.']"},
         {"{}", "{}"},
         {"[]", "[]"},
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-        json_t *value = json_loads(cases[i].json, JSON_DECODE_ANY, NULL);
+        json_t *value = json_loads(cases[i].json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
         g_autofree char *text = drover_python_literal(value);
 
         g_assert_cmpstr(text, ==, cases[i].text);
