@@ -115,8 +115,9 @@ class Priority(LauncherCase):
                       'event_id': 'e', 'relative_priority': 0}
             self.client.create(f'/nodepool/requests/{priority}-0000009999', encode(record))
         launcher.start()
-        self.wait(lambda cluster: (cluster.request('100-0000009999') or {}).get('state') == 'failed'
-                  and cluster.request('300-0000009999')['state'] == 'fulfilled')
+        wanted = {'100-0000009999': 'failed', '300-0000009999': 'fulfilled'}
+        self.wait(lambda cluster: all((cluster.request(name) or {}).get('state') == state
+                                      for name, state in wanted.items()))
         # The decline is written while the other one's machine is still being looked at.
         served, = launcher.find_log('300-0000009999.*Assigning')
         declined, = launcher.find_log('100-0000009999.*Declined')
