@@ -239,10 +239,25 @@ read_entry(DroverCache *cache, Entry *entry)
 
 static void list_children(DroverCache *cache);
 
+static gint
+compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp((*(const Entry *const *)a)->name, (*(const Entry *const *)b)->name);
+}
+
+/* In the order of their names: of several that came together, none is seen before its turn. */
+static void
+read_all(DroverCache *cache, GPtrArray *entries)
+{
+    g_ptr_array_sort(entries, compare_names);
+    for (guint i = 0; i < entries->len; i++)
+        read_entry(cache, g_ptr_array_index(entries, i));
+}
+
 static void
 take_listing(DroverCache *cache, const char *const *names)
 {
-    g_autoptr(GPtrArray) vanished = g_ptr_array_new();
+    g_autoptr(GPtrArray) unread = g_ptr_array_new(), vanished = g_ptr_array_new();
     GHashTableIter iter;
     gpointer value;
 
@@ -256,8 +271,9 @@ take_listing(DroverCache *cache, const char *const *names)
         if (cache->walking && !cache->listed)
             set_due(cache, entry, TRUE);
         if (entry->version < 0 || entry->due)
-            read_entry(cache, entry);
+            g_ptr_array_add(unread, entry);
     }
+    read_all(cache, unread);
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value))
         if (!((Entry *)value)->found)
