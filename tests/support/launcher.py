@@ -47,9 +47,10 @@ def labels_of(providers):
     names = []
     for one in providers:
         for pool in one['pools']:
-            for node in pool['nodes']:
+            for node in pool.get('nodes', []):
                 labels = node['labels']
                 names += labels.split() if isinstance(labels, str) else labels
+            names += [label['name'] for label in pool.get('labels', [])]
     return [{'name': name} for name in dict.fromkeys(names)]
 
 
