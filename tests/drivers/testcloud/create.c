@@ -14,7 +14,7 @@
  * then has tags by which the host finds it.
  */
 #define GRACE_MILLISECONDS 2000
-#define CLEAN_MILLISECONDS 10000
+#define CLEAN_MILLISECONDS 5000
 
 struct creation {
     struct cloud *cloud;
@@ -248,8 +248,8 @@ clean(struct creation *creation, struct drover_operation *op)
     enum drover_step step;
 
     if (left <= 0)
-        return drover_operation_fail(op, DROVER_FAILURE_TIMEOUT,
-                                     "cancelled; not all was removed in time");
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
+                                     "cancelled: not all was removed in time");
     if (creation->removal == NULL)
         creation->removal = removal_new(creation->cloud, &creation->objects);
     step = removal_step(creation->removal, op);
