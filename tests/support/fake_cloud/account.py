@@ -19,7 +19,7 @@ Settings, as POST /control/settings takes them; what is not named stays as it is
 
 import hashlib
 
-from things import BEFORE_ALL, Clock, Collection
+from things import Clock, Collection
 from wire import Refused
 
 SETTINGS = {

@@ -3,9 +3,6 @@
 import itertools
 import time
 
-FOREVER = float('inf')
-BEFORE_ALL = -FOREVER
-
 
 class Clock:
     """Seconds; a test can advance it."""
@@ -37,8 +34,9 @@ class Thing:
         self.events.append((when, changes))
 
     def then(self, when, changes):
-        """After what is written down already."""
+        """Beside what is written down already."""
         self.events.append((when, changes))
+        self.events.sort(key=lambda event: event[0])
 
     def vanish(self, when):
         self.change(when, None)
@@ -66,10 +64,9 @@ class Collection:
         self.things = {}
         self.numbers = itertools.count(1)
 
-    def add(self, fields, now, since=None):
-        """`since`: it exists from then on, BEFORE_ALL for what is in every list."""
+    def add(self, fields, now):
         number = next(self.numbers)
-        thing = Thing(number, f'{self.kind}-{number:06d}', fields, now if since is None else since)
+        thing = Thing(number, f'{self.kind}-{number:06d}', fields, now)
         self.things[thing.id] = thing
         return thing
 
