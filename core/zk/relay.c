@@ -1,5 +1,6 @@
 #include "zk/relay.h"
 
+#include "zk/host-list.h"
 #include "zk/relay-connection.h"
 #include "zk/relay-server.h"
 #include "zk/relay-trust.h"
@@ -211,23 +212,15 @@ drover_zk_relay_set_servers(DroverZkRelay *relay, const DroverSessionServer *ser
     return TRUE;
 }
 
-static void
-append_host(GString *hosts, const DroverZkRelayServer *server)
-{
-    g_string_append_printf(hosts, "%s%s", hosts->len > 0 ? "," : "", server->local);
-}
-
 char *
 drover_zk_relay_hosts(const DroverZkRelay *relay)
 {
-    g_autoptr(GString) hosts = g_string_new(NULL);
+    g_autoptr(GPtrArray) hosts = g_ptr_array_new();
 
     for (guint i = 0; i < relay->servers->len; i++)
-        append_host(hosts, relay->servers->pdata[i]);
-    /* After a failure the library goes on by two: of an even number it would never try half. */
-    if (relay->servers->len % 2 == 0 && relay->servers->len > 0)
-        append_host(hosts, relay->servers->pdata[0]);
-    return g_string_free(g_steal_pointer(&hosts), FALSE);
+        g_ptr_array_add(hosts, ((DroverZkRelayServer *)relay->servers->pdata[i])->local);
+    g_ptr_array_add(hosts, NULL);
+    return drover_host_list_join((const char *const *)hosts->pdata);
 }
 
 DroverZkRelay *

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "zk/host-list.h"
 #include "zk/relay.h"
 #include "zk/session-private.h"
 #include "zk/state-file.h"
@@ -440,17 +441,6 @@ on_watch(zhandle_t *zh, int type, int state, const char *path, void *context)
 
 /* ---- Life ---- */
 
-static char *
-plain_servers(const DroverSessionServer *servers, guint n_servers)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-
-    for (guint i = 0; i < n_servers; i++)
-        g_string_append_printf(text, strchr(servers[i].host, ':') != NULL ? "%s[%s]:%u" : "%s%s:%u",
-                               i > 0 ? "," : "", servers[i].host, servers[i].port);
-    return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
 static gboolean
 begin_tls(DroverSession *session, const DroverSessionOptions *options, GError **error)
 {
@@ -510,7 +500,7 @@ session_alloc(const DroverSessionOptions *options)
 {
     DroverSession *session = g_new0(DroverSession, 1);
 
-    session->servers = plain_servers(options->servers, options->n_servers);
+    session->servers = drover_host_list(options->servers, options->n_servers);
     session->chroot = g_strdup(
         options->chroot != NULL && strcmp(options->chroot, "/") != 0 ? options->chroot : "");
     session->digest = g_strdup(options->digest);
@@ -585,7 +575,7 @@ new_servers(DroverSession *session, const DroverSessionServer *servers, guint n_
             GError **error)
 {
     if (session->relay == NULL)
-        return plain_servers(servers, n_servers);
+        return drover_host_list(servers, n_servers);
     if (!drover_zk_relay_set_servers(session->relay, servers, n_servers, error))
         return NULL;
     return drover_zk_relay_hosts(session->relay);

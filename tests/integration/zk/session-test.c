@@ -80,6 +80,37 @@ test_several_servers(void)
     drover_session_close(test.session);
 }
 
+enum { SESSIONS = 6 };
+
+/*
+ * Of two servers one never comes, and the other after all of the list was tried. The library begins
+ * anywhere in the list, so there are some sessions that do the same.
+ */
+static void
+test_two_servers(void)
+{
+    DroverSessionServer servers[] = {{"127.0.0.1", test_free_port()},
+                                     {"127.0.0.1", test_tcp_proxy_port(proxy)}};
+    DroverSessionOptions options = {.servers = servers, .n_servers = 2, .timeout = 10};
+    TestSession tests[SESSIONS] = {0};
+
+    test_tcp_proxy_set_mode(proxy, TEST_PROXY_REFUSE);
+    keep_log();
+    for (guint i = 0; i < SESSIONS; i++) {
+        g_autoptr(GError) error = NULL;
+
+        tests[i].session = drover_session_new(&options, &error);
+        g_assert_no_error(error);
+    }
+    wait_log("Retrying zookeeper connection");
+    g_free(take_log());
+    test_tcp_proxy_set_mode(proxy, TEST_PROXY_PASS);
+    for (guint i = 0; i < SESSIONS; i++)
+        wait_connected(&tests[i]);
+    for (guint i = 0; i < SESSIONS; i++)
+        drover_session_close(tests[i].session);
+}
+
 static void
 test_unknown_host_is_tried_again(void)
 {
@@ -481,6 +512,7 @@ add_tests(void)
     g_test_add_func("/zk/session/operations-before-the-session",
                     test_operations_before_the_session_are_refused);
     g_test_add_func("/zk/session/several-servers-first-dead", test_several_servers);
+    g_test_add_func("/zk/session/two-servers-one-dead", test_two_servers);
     g_test_add_func("/zk/session/unknown-host", test_unknown_host_is_tried_again);
     g_test_add_func("/zk/session/chroot-is-created", test_chroot_is_created);
     g_test_add_func("/zk/session/chroot-that-exists-needs-no-permission",
