@@ -238,7 +238,9 @@ on_removed(const DroverCommitReply *reply, gpointer user_data)
     DroverLock *lock = user_data;
 
     /* A lost connection is tried again when it is back; a lost session has removed it. */
-    if (!drover_rc_is_unknown(reply->rc))
+    if (drover_rc_is_unknown(reply->rc))
+        g_clear_pointer(&lock->contender, g_free);
+    else
         no_contender_is_left(lock);
     answered(lock);
 }
@@ -326,6 +328,7 @@ static void
 take_listing(DroverLock *lock, const DroverReadReply *reply)
 {
     const char *own = NULL;
+    gboolean was_there = lock->contender != NULL || lock->created_rc == ZOK;
 
     lock->searched = TRUE;
     if (reply->rc == ZOK)
@@ -339,6 +342,9 @@ take_listing(DroverLock *lock, const DroverReadReply *reply)
         return;
     if (own != NULL)
         with_contender(lock, reply->children, own);
+    else if (was_there && !lock->make_parents)
+        /* The object is being deleted, from its leaves upwards: nothing may grow again. */
+        finish(lock, IDLE, DROVER_LOCK_GONE);
     else if (reply->rc == ZNONODE)
         without_directory(lock);
     else
@@ -504,6 +510,9 @@ drover_lock_acquire(DroverLock *lock, gint64 wait, DroverLockFunc done, gpointer
     lock->done = done;
     lock->user_data = user_data;
     lock->made_parents = FALSE;
+    /* What an earlier attempt knew. Its contender is looked for if it may still be there. */
+    g_clear_pointer(&lock->contender, g_free);
+    lock->created_rc = NOT_ASKED;
     if (wait > 0)
         lock->timer = g_timeout_add((guint)wait, on_timeout, lock);
     else if (wait == DROVER_LOCK_DO_NOT_WAIT &&

@@ -24,7 +24,7 @@ typedef enum {
     DROVER_LOCK_HELD,
     DROVER_LOCK_BUSY,    /* somebody else holds it, and we would not wait */
     DROVER_LOCK_TIMEOUT, /* somebody else held it for longer than we would wait */
-    DROVER_LOCK_GONE,    /* the object to lock does not exist */
+    DROVER_LOCK_GONE,    /* the object to lock does not exist, or somebody is deleting it */
     DROVER_LOCK_UNKNOWN, /* the connection went away meanwhile; no contender is left behind */
     DROVER_LOCK_FAILED,  /* the server refused: no permission, out of space */
 } DroverLockOutcome;
@@ -36,7 +36,8 @@ typedef void (*DroverLockFunc)(DroverLock *lock, DroverLockOutcome outcome, gpoi
 
 /*
  * `directory` is where contenders stand. With `make_parents` its missing parents are created, else
- * only itself: a missing parent then means that the object is gone. `identifier` (may be NULL) is
+ * only itself: a missing parent then means that the object is gone, and so does a contender of ours
+ * that somebody removed. `identifier` (may be NULL) is
  * the contender's data.
  */
 DroverLock *drover_lock_new(DroverSession *session, const char *directory, gboolean make_parents,

@@ -276,7 +276,7 @@ test_parents_are_made(Fixture *fixture, gconstpointer data)
     drover_lock_free(lock);
 }
 
-/* Removed in one step, as Drover does it; kazoo's many steps may race with a new contender. */
+/* Removed in one step, as Drover does it. */
 static void
 delete_at_once(TestSession *test, const char *node, const char *directory)
 {
@@ -311,6 +311,76 @@ test_object_vanishes_while_waiting(Fixture *fixture, gconstpointer data)
     drover_lock_free(lock);
     sync_session(fixture->test);
     g_assert_false(peer_exists(node));
+}
+
+static void
+delete_own_contender(Fixture *fixture, const char *directory)
+{
+    const char *holder = drover_session_holder(fixture->test->session);
+    g_auto(GStrv) names = peer_children(directory);
+
+    for (guint i = 0; names[i] != NULL; i++)
+        if (drover_lock_is_of_holder(names[i], holder)) {
+            g_autofree char *path = below(directory, "%s", names[i]);
+
+            peer_delete(path);
+        }
+}
+
+/* As Nodepool deletes a record: the contenders, then their directory, then the record. */
+static void
+test_object_is_deleted_in_steps(Fixture *fixture, gconstpointer data)
+{
+    gboolean with_directory = GPOINTER_TO_INT(data);
+    g_autofree char *node = below(fixture->root, "node"), *directory = below(node, "lock");
+    DroverLock *lock = drover_lock_new(fixture->test->session, directory, FALSE, NULL);
+    Attempt attempt = {0};
+
+    peer_create(node, "record");
+    g_assert_true(peer_lock(directory, FALSE));
+    drover_lock_acquire(lock, DROVER_LOCK_WAIT_FOREVER, on_outcome, &attempt);
+    wait_until(has_two_contenders, directory);
+    sync_session(fixture->test);
+    delete_own_contender(fixture, directory);
+    if (with_directory)
+        peer_delete(directory);
+    peer_unlock(directory);
+    wait_until(is_answered, &attempt);
+    g_assert_cmpint(attempt.outcome, ==, DROVER_LOCK_GONE);
+    drover_lock_free(lock);
+    sync_session(fixture->test);
+    g_assert_cmpint(peer_count(node), ==, with_directory ? 0 : 1);
+    if (!with_directory)
+        g_assert_cmpint(peer_count(directory), ==, 0);
+    /* Fails if anything has grown again. */
+    peer_delete(node);
+}
+
+/* At any moment of an attempt; the deletion would fail over a contender that comes late. */
+static void
+test_object_is_deleted_at_any_moment(Fixture *fixture, gconstpointer data)
+{
+    for (guint round = 0; round < 100; round++) {
+        g_autofree char *node = below(fixture->root, "n%u", round),
+                        *directory = below(node, "lock");
+        DroverLock *lock = drover_lock_new(fixture->test->session, directory, FALSE, NULL);
+        Attempt attempt = {0};
+
+        peer_create(node, "record");
+        g_assert_true(peer_lock(directory, FALSE));
+        drover_lock_acquire(lock, DROVER_LOCK_WAIT_FOREVER, on_outcome, &attempt);
+        wait_until(has_two_contenders, directory);
+        for (guint i = round % 10; i > 0; i--)
+            g_main_context_iteration(NULL, FALSE);
+        peer_delete(node);
+        peer_unlock(directory);
+        /* Held when the contender before it went first; then ours went as well. */
+        wait_until(is_answered, &attempt);
+        g_assert_true(attempt.outcome == DROVER_LOCK_GONE || attempt.outcome == DROVER_LOCK_HELD);
+        drover_lock_free(lock);
+        sync_session(fixture->test);
+        g_assert_false(peer_exists(node));
+    }
 }
 
 static void
@@ -621,27 +691,22 @@ test_released_and_acquired_at_once(Fixture *fixture, gconstpointer data)
     wait_until(has_no_contender, fixture->directory);
 }
 
-/* Somebody removes the contender by hand. */
+/* Somebody removes the contender by hand, in a directory that stands for itself. */
 static void
 test_contender_removed(Fixture *fixture, gconstpointer data)
 {
+    DroverLock *lock = drover_lock_new(fixture->test->session, fixture->directory, TRUE, NULL);
     Attempt attempt = {0};
-    g_auto(GStrv) names = NULL;
 
     g_assert_true(peer_lock(fixture->directory, FALSE));
-    drover_lock_acquire(fixture->lock, DROVER_LOCK_WAIT_FOREVER, on_outcome, &attempt);
+    drover_lock_acquire(lock, DROVER_LOCK_WAIT_FOREVER, on_outcome, &attempt);
     wait_until(has_two_contenders, fixture->directory);
-    names = peer_children(fixture->directory);
-    for (guint i = 0; names[i] != NULL; i++)
-        if (drover_lock_is_of_holder(names[i], drover_session_holder(fixture->test->session))) {
-            g_autofree char *path = below(fixture->directory, "%s", names[i]);
-
-            peer_delete(path);
-        }
+    delete_own_contender(fixture, fixture->directory);
     peer_unlock(fixture->directory);
     wait_until(is_answered, &attempt);
     g_assert_cmpint(attempt.outcome, ==, DROVER_LOCK_HELD);
     g_assert_cmpint(settled_count(fixture), ==, 1);
+    drover_lock_free(lock);
 }
 
 static void
@@ -664,7 +729,12 @@ add_tests(void)
     add("/zk/lock/Z-26-kazoo-dies", test_kazoo_dies);
     add("/zk/lock/Z-27-missing-object", test_missing_object);
     add("/zk/lock/parents-are-made", test_parents_are_made);
-    add("/zk/lock/object-vanishes-while-waiting", test_object_vanishes_while_waiting);
+    add("/zk/lock/Z-27-object-vanishes-while-waiting", test_object_vanishes_while_waiting);
+    g_test_add("/zk/lock/Z-27-object-is-deleted-in-steps/contenders", Fixture,
+               GINT_TO_POINTER(FALSE), set_up, test_object_is_deleted_in_steps, tear_down);
+    g_test_add("/zk/lock/Z-27-object-is-deleted-in-steps/directory", Fixture, GINT_TO_POINTER(TRUE),
+               set_up, test_object_is_deleted_in_steps, tear_down);
+    add("/zk/lock/Z-27-object-is-deleted-at-any-moment", test_object_is_deleted_at_any_moment);
     add("/zk/lock/no-permission", test_no_permission);
     add("/zk/lock/Z-28-Z-29-read-locks-and-foreign-names", test_read_locks_and_foreign_names);
     add("/zk/lock/wrapped-sequence", test_wrapped_sequence);
