@@ -66,6 +66,7 @@ begin_session(const DroverConfig *config, GError **error)
     DroverSessionOptions options = {.servers = servers,
                                     .n_servers = config->servers->len,
                                     .chroot = config->chroot,
+                                    .leave_chroot = TRUE,
                                     .timeout = config->zookeeper_timeout,
                                     .digest = config->zookeeper_digest,
                                     .tls_cert = config->tls_cert,

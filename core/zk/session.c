@@ -37,6 +37,7 @@ typedef struct {
 struct _DroverSession {
     char *servers; /* as the client library wants them, without chroot */
     char *chroot;  /* "" for none */
+    gboolean leave_chroot;
     char *digest;
     int timeout; /* milliseconds, as asked for */
     DroverZkRelay *relay;
@@ -302,7 +303,10 @@ on_chroot(const DroverReadReply *reply, gpointer user_data)
 
     if (!session->connected || session->state == DROVER_SESSION_CONNECTED)
         return;
-    if (reply->rc != ZOK) {
+    if (reply->rc == ZNONODE && session->leave_chroot) {
+        drover_log_for(DROVER_LOG_WARNING, LOGGER, "there is no chroot %s in ZooKeeper",
+                       session->chroot);
+    } else if (reply->rc != ZOK) {
         /* A lost connection answers by itself; anything else has to be mended by people. */
         if (!drover_rc_is_unknown(reply->rc))
             drover_log_for(DROVER_LOG_ERROR, LOGGER, "cannot create the chroot %s: %s",
@@ -321,7 +325,10 @@ on_chroot(const DroverReadReply *reply, gpointer user_data)
 static void
 prepare_chroot(DroverSession *session)
 {
-    drover_session_ensure(session, "/", on_chroot, session);
+    if (session->leave_chroot)
+        drover_session_exists(session, "/", FALSE, on_chroot, session);
+    else
+        drover_session_ensure(session, "/", on_chroot, session);
 }
 
 static void
@@ -503,6 +510,7 @@ session_alloc(const DroverSessionOptions *options)
     session->servers = drover_host_list(options->servers, options->n_servers);
     session->chroot = g_strdup(
         options->chroot != NULL && strcmp(options->chroot, "/") != 0 ? options->chroot : "");
+    session->leave_chroot = options->leave_chroot;
     session->digest = g_strdup(options->digest);
     session->timeout = (int)(options->timeout * 1000);
     session->state_lock = -1;

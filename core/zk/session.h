@@ -34,8 +34,9 @@ typedef struct {
 typedef struct {
     const DroverSessionServer *servers;
     guint n_servers;
-    const char *chroot; /* "/a/b" or NULL; created when missing */
-    double timeout;     /* seconds; the server clamps it */
+    const char *chroot;    /* "/a/b" or NULL; created when missing */
+    gboolean leave_chroot; /* do not create it: where it is missing, reads find nothing */
+    double timeout;        /* seconds; the server clamps it */
     const char *digest; /* "user:password": all znodes readable and writable by it alone; or NULL */
     const char *tls_cert, *tls_key, *tls_ca; /* PEM files, or all NULL for a plain connection */
     gboolean tls_any_hostname;               /* do not compare the server certificate's name */

@@ -118,6 +118,18 @@ class ListTest(CliCase):
         self.assertEqual(self.zk.get('/nodepool/nodes/0000000000')[1], before)
         self.assertEqual(self.zk.get_children('/nodepool'), ['nodes'])
 
+    def test_CLI_13_missing_chroot_stays_missing(self):
+        missing = self.write('missing.yaml', self.config_text(self.server.port).replace(
+            self.chroot, f'{self.chroot}/not/there'))
+        for words in (['list'], ['request-list'], ['info', 'p1'], ['request', 'show', '200-1']):
+            shown = self.drover(*words, config=missing)
+            self.assertIn(f'there is no chroot {self.chroot}/not/there', shown.err)
+            self.assertEqual(shown.status, 1 if 'show' in words else 0, shown.err)
+        self.assertEqual(self.drover('list', '--json', config=missing).out, '[]\n')
+        self.assertEqual(self.zk.get_children('/'), [])
+        self.assertEqual(self.drover('request', 'submit', '-L', 'l', config=missing).status, 0)
+        self.assertEqual(len(self.zk.get_children('/not/there/nodepool/requests')), 1)
+
     def test_CLI_13_nodes_deleted_meanwhile(self):
         ended = threading.Event()
 

@@ -112,6 +112,7 @@ begin_session(const TestSessionSetup *setup)
     address.port = setup->port != 0 ? setup->port : test_tcp_proxy_port(proxy);
     options.timeout = setup->timeout > 0 ? setup->timeout : 10;
     options.chroot = setup->chroot;
+    options.leave_chroot = setup->leave_chroot;
     options.digest = setup->digest;
     options.state_dir = test->folder;
     test->session = drover_session_new(&options, &error);

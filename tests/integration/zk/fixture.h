@@ -47,6 +47,7 @@ typedef struct {
     guint16 port;       /* 0: the proxy's */
     double timeout;     /* seconds; 10 when 0 */
     const char *chroot; /* or NULL */
+    gboolean leave_chroot;
     const char *digest; /* or NULL */
     const char *folder; /* or NULL for a new one */
 } TestSessionSetup;

@@ -213,6 +213,28 @@ test_chroot_that_must_not_be_created(void)
     close_session(test);
 }
 
+/* For programs that only look. */
+static void
+test_chroot_that_is_left(void)
+{
+    g_autofree char *root = new_root(), *chroot = below(root, "deep/chroot"), *log = NULL,
+                    *text = g_strdup_printf("WARNING nodepool.zk.ZooKeeper: there is no chroot %s",
+                                            chroot);
+    TestSessionSetup setup = {.chroot = chroot, .leave_chroot = TRUE};
+    TestSession *test;
+
+    keep_log();
+    test = open_session(&setup);
+    log = take_log();
+    g_assert_nonnull(strstr(log, text));
+    g_assert_cmpint(exists(test, "/x"), ==, ZNONODE);
+    g_assert_cmpint(peer_count(root), ==, 0);
+    /* What is created there may bring it along. */
+    drover_session_ensure(test->session, "/x", NULL, NULL);
+    g_assert_cmpint(exists(test, "/x"), ==, ZOK);
+    close_session(test);
+}
+
 /* ---- Digest ---- */
 
 static void
@@ -519,6 +541,7 @@ add_tests(void)
                     test_chroot_that_exists_needs_no_permission);
     g_test_add_func("/zk/session/chroot-that-must-not-be-created",
                     test_chroot_that_must_not_be_created);
+    g_test_add_func("/zk/session/chroot-that-is-left", test_chroot_that_is_left);
     g_test_add_func("/zk/session/digest", test_digest);
     g_test_add_func("/zk/session/digest-without-a-password", test_digest_without_a_password);
     g_test_add_func("/zk/session/suspended", test_suspended);
