@@ -1,5 +1,7 @@
 #include "call.h"
 
+#include "work.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,22 +63,31 @@ call_begin(struct cloud *cloud, struct drover_operation *op, const char *method,
     return call;
 }
 
+struct single_call {
+    struct work work;
+    struct drover_http_request *call;
+};
+
 static void
 release(void *state)
 {
-    drover_http_request_free(state);
+    struct single_call *single = state;
+
+    drover_http_request_free(single->call);
+    free(single);
 }
 
 struct drover_http_request *
 call_of_operation(struct cloud *cloud, struct drover_operation *op, const char *path)
 {
-    struct drover_http_request *call = drover_operation_state(op);
+    struct single_call *single = drover_operation_state(op);
 
-    if (call == NULL) {
-        call = call_begin(cloud, op, "GET", path, NULL);
-        drover_operation_set_state(op, call, release);
+    if (single == NULL) {
+        single = work_allocate(sizeof *single);
+        single->call = call_begin(cloud, op, "GET", path, NULL);
+        drover_operation_set_state(op, single, release);
     }
-    return call;
+    return single->call;
 }
 
 /* ---- What they answer ---- */

@@ -12,7 +12,8 @@ struct cloud {
     struct drover_provider *provider;
     const struct drover_value *config;
     const char *url, *token;
-    int blocks; /* the style is "blocking" */
+    int blocks;  /* the style is "blocking" */
+    int resumes; /* operations can be taken up */
     struct drover_http *http;
     struct list *machines, *addresses, *volumes, *images, *flavors, *zones;
 };

@@ -3,61 +3,25 @@
 #include "call.h"
 #include "list.h"
 #include "machine.h"
+#include "making.h"
 #include "options.h"
-#include "removal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * After a cancel: how long a call may take that is under way, and how long everything. What is left
- * then has tags by which the host finds it.
- */
-#define GRACE_MILLISECONDS 2000
-#define CLEAN_MILLISECONDS 5000
-
 struct creation {
-    struct cloud *cloud;
-    enum stage {
-        ASK,     /* for the next object */
-        ASKED,   /* the answer is to come */
-        BOOT,    /* until the list says that the machine is up */
-        CHECK,   /* whether the machine is missing in the list alone */
-        CHECKED, /* the answer is to come */
-        CLEAN,   /* cancelled: what was made is to go */
-    } stage;
+    struct making making;
     enum object_kind kind; /* of the object in work */
-    struct objects objects;
-    struct drover_http_request *call;
-    int64_t made;      /* when the machine existed */
-    int was_listed;    /* the machine */
-    int64_t cancelled; /* when; 0: not */
-    struct removal *removal;
+    int64_t made;          /* when the machine existed */
 };
 
-static void
-release(void *state)
+static enum drover_step ask(struct making *making, struct drover_operation *op);
+static enum drover_step boot(struct making *making, struct drover_operation *op);
+
+static const char *
+server_of(const struct making *making)
 {
-    struct creation *creation = state;
-
-    drover_http_request_free(creation->call);
-    removal_free(creation->removal);
-    objects_clear(&creation->objects);
-    free(creation);
-}
-
-static struct creation *
-begin(struct cloud *cloud, struct drover_operation *op)
-{
-    const struct drover_value *label = drover_operation_label_config(op);
-    struct creation *creation = calloc(1, sizeof *creation);
-
-    if (creation == NULL)
-        abort();
-    creation->cloud = cloud;
-    creation->objects.plain = drover_value_length(drover_value_get(label, "extra-objects")) == 0;
-    drover_operation_set_state(op, creation, release);
-    return creation;
+    return making->objects.ids[OBJECT_SERVER];
 }
 
 /* ---- Asking for objects ---- */
@@ -65,7 +29,7 @@ begin(struct cloud *cloud, struct drover_operation *op)
 static json_t *
 description(const struct creation *creation, struct drover_operation *op)
 {
-    const char *server = creation->objects.ids[OBJECT_SERVER];
+    const char *server = server_of(&creation->making);
     json_t *tags = machine_tags(op);
 
     switch (creation->kind) {
@@ -74,43 +38,11 @@ description(const struct creation *creation, struct drover_operation *op)
     case OBJECT_ADDRESS:
         return json_pack("{s:o, s:s}", "tags", tags, "machine", server);
     default:
-        return machine_description(creation->cloud, op, tags);
+        return machine_description(creation->making.cloud, op, tags);
     }
 }
 
-static enum drover_step
-ask(struct creation *creation, struct drover_operation *op)
-{
-    const struct object_form *form = &object_forms[creation->kind];
-    json_t *wanted = description(creation, op);
-
-    if (wanted == NULL)
-        return drover_operation_fail(op, DROVER_FAILURE_PERMANENT,
-                                     "the label has no image that the cloud knows");
-    drover_operation_set_status(op, form->member);
-    drover_http_request_free(creation->call);
-    creation->call = call_begin(creation->cloud, op, "POST", form->collection, wanted);
-    creation->stage = ASKED;
-    return DROVER_RUNNING;
-}
-
-/* A flavor or an image that is not there: the label cannot work. */
-static enum drover_step
-fail_refused(struct creation *creation, struct drover_operation *op)
-{
-    enum drover_step step;
-    char *message;
-
-    if (drover_http_status(creation->call) == 400)
-        list_expire(creation->cloud->zones);
-    if (call_failure(creation->call) != DROVER_FAILURE_NOT_FOUND)
-        return call_fail(creation->call, op);
-    message = call_message(creation->call);
-    step = drover_operation_fail(op, DROVER_FAILURE_PERMANENT, "%s", message);
-    free(message);
-    return step;
-}
-
+/* The machine comes first, then what the label wants beside it, then the machine has to boot. */
 static void
 choose_next(struct creation *creation, struct drover_operation *op)
 {
@@ -122,181 +54,222 @@ choose_next(struct creation *creation, struct drover_operation *op)
     while (kind < OBJECT_KINDS && !label_wants_extra(label, object_forms[kind].member));
     if (kind < OBJECT_KINDS)
         creation->kind = (enum object_kind)kind;
-    creation->stage = kind < OBJECT_KINDS ? ASK : BOOT;
+    creation->making.stage = kind < OBJECT_KINDS ? ask : boot;
 }
 
-static enum drover_step
-asked(struct creation *creation, struct drover_operation *op)
+static void
+take(struct creation *creation, struct drover_operation *op, const char *id)
 {
-    const char *id;
-    json_t *answer;
-
-    if (!drover_http_request_is_done(creation->call))
-        return DROVER_RUNNING;
-    if (call_failure(creation->call) != 0)
-        return fail_refused(creation, op);
-    answer = call_answer(creation->call);
-    id = json_string_value(
-        json_object_get(json_object_get(answer, object_forms[creation->kind].kind), "id"));
-    if (id != NULL) {
-        objects_set(&creation->objects, creation->kind, id);
-        objects_show(&creation->objects, op);
-    }
-    json_decref(answer);
-    if (id == NULL)
-        return call_fail_for_nonsense(creation->call, op);
+    objects_set(&creation->making.objects, creation->kind, id);
+    objects_show(&creation->making.objects, op);
     if (creation->kind == OBJECT_SERVER)
         creation->made = drover_now();
     choose_next(creation, op);
-    return DROVER_RUNNING;
+}
+
+/* What the label names is not there: it can never work. */
+static enum drover_step
+fail_for_label(struct making *making, struct drover_operation *op)
+{
+    char *message = call_message(making->call);
+    enum drover_step step = drover_operation_fail(op, DROVER_FAILURE_PERMANENT, "%s", message);
+
+    free(message);
+    return step;
+}
+
+static enum drover_step
+asked(struct making *making, struct drover_operation *op)
+{
+    struct creation *creation = (struct creation *)making;
+    enum drover_step step;
+    char *id = making_hear(making, op, creation->kind, &step);
+
+    if (id != NULL)
+        take(creation, op, id);
+    else if (step == DROVER_FAILED && drover_http_status(making->call) == 400)
+        list_expire(making->cloud->zones);
+    else if (step == DROVER_FAILED && call_failure(making->call) == DROVER_FAILURE_NOT_FOUND)
+        step = fail_for_label(making, op);
+    free(id);
+    return step;
+}
+
+static enum drover_step
+ask(struct making *making, struct drover_operation *op)
+{
+    const struct creation *creation = (struct creation *)making;
+    const struct object_form *form = &object_forms[creation->kind];
+    json_t *wanted = description(creation, op);
+
+    if (wanted == NULL)
+        return drover_operation_fail(op, DROVER_FAILURE_PERMANENT, "the label has no image");
+    drover_operation_set_status(op, form->member);
+    return making_call(making, op, call_new(making->cloud, "POST", form->collection, wanted),
+                       asked);
 }
 
 /* ---- Waiting for the machine ---- */
 
 static enum drover_step
-judge(struct creation *creation, struct drover_operation *op, const json_t *machine)
+judge(const struct making *making, struct drover_operation *op, const json_t *machine)
 {
     switch (machine_state(machine)) {
     case MACHINE_UP:
-        return machine_show(creation->cloud, op, machine);
+        return machine_show(making->cloud, op, machine);
     case MACHINE_BROKEN:
         return machine_fail(op, machine);
     case MACHINE_BOOTS:
         break;
     }
-    return list_wait(creation->cloud->machines, op);
+    return list_wait(making->cloud->machines, op);
 }
 
 static enum drover_step
-fail_vanished(const struct creation *creation, struct drover_operation *op)
-{
-    return drover_operation_fail(op, DROVER_FAILURE_BROKEN, "machine %s is gone",
-                                 creation->objects.ids[OBJECT_SERVER]);
-}
-
-static enum drover_step
-boot(struct creation *creation, struct drover_operation *op)
-{
-    struct list *list = creation->cloud->machines;
-    const json_t *machines, *machine;
-    enum drover_step step = list_get(list, op, &machines);
-
-    if (step != DROVER_DONE)
-        return step;
-    drover_operation_set_status(op, "booting");
-    machine = list_find(machines, "id", creation->objects.ids[OBJECT_SERVER]);
-    if (machine != NULL) {
-        creation->was_listed = 1;
-        return judge(creation, op, machine);
-    }
-    if (!list_is_after(list, creation->made))
-        return list_wait(list, op);
-    creation->stage = CHECK;
-    return DROVER_RUNNING;
-}
-
-/* A list may show a time when the machine had not been made yet. */
-static enum drover_step
-check(struct creation *creation, struct drover_operation *op)
-{
-    char *path = call_path("/machines", creation->objects.ids[OBJECT_SERVER], "");
-
-    drover_http_request_free(creation->call);
-    creation->call = call_begin(creation->cloud, op, "GET", path, NULL);
-    creation->stage = CHECKED;
-    free(path);
-    return DROVER_RUNNING;
-}
-
-static enum drover_step
-checked(struct creation *creation, struct drover_operation *op)
+checked(struct making *making, struct drover_operation *op)
 {
     enum drover_step step;
     json_t *answer;
 
-    if (!drover_http_request_is_done(creation->call))
+    if (!drover_http_request_is_done(making->call))
         return DROVER_RUNNING;
-    if (call_failure(creation->call) == DROVER_FAILURE_NOT_FOUND)
-        return fail_vanished(creation, op);
-    if (call_failure(creation->call) != 0)
-        return call_fail(creation->call, op);
-    creation->stage = BOOT;
-    answer = call_answer(creation->call);
-    step = judge(creation, op, json_object_get(answer, "machine"));
+    if (call_failure(making->call) == DROVER_FAILURE_NOT_FOUND)
+        return drover_operation_fail(op, DROVER_FAILURE_BROKEN, "machine %s is gone",
+                                     server_of(making));
+    if (call_failure(making->call) != 0)
+        return call_fail(making->call, op);
+    making->stage = boot;
+    answer = call_answer(making->call);
+    step = judge(making, op, json_object_get(answer, "machine"));
     json_decref(answer);
     return step;
 }
 
-/* ---- Cancelling ---- */
+/* A list may show a time when the machine had not been made yet. */
+static enum drover_step
+check(struct making *making, struct drover_operation *op)
+{
+    char *path = call_path("/machines", server_of(making), "");
+    struct drover_http_request *call = call_new(making->cloud, "GET", path, NULL);
 
-/* What is being made cannot be removed before it has a name. */
+    free(path);
+    return making_call(making, op, call, checked);
+}
+
+static enum drover_step
+boot(struct making *making, struct drover_operation *op)
+{
+    const struct creation *creation = (struct creation *)making;
+    const json_t *machines, *machine;
+    enum drover_step step = list_get(making->cloud->machines, op, &machines);
+
+    if (step != DROVER_DONE)
+        return step;
+    drover_operation_set_status(op, "booting");
+    machine = list_find(machines, "id", server_of(making));
+    if (machine != NULL)
+        return judge(making, op, machine);
+    if (list_is_after(making->cloud->machines, creation->made))
+        return check(making, op);
+    return list_wait(making->cloud->machines, op);
+}
+
+/* ---- Being taken up ---- */
+
+/* Nothing else has these tags; what belongs to a machine also says to which one. */
 static int
-must_wait_for_answer(const struct creation *creation, struct drover_operation *op)
+is_ours(const struct creation *creation, const struct drover_operation *op, const json_t *object)
 {
-    int64_t left = creation->cancelled + GRACE_MILLISECONDS - drover_now();
+    const char *node =
+        json_string_value(json_object_get(json_object_get(object, "tags"), "nodepool_node_id"));
+    const char *machine = json_string_value(json_object_get(object, "machine"));
 
-    if (creation->stage != ASKED || drover_http_request_is_done(creation->call) || left <= 0)
+    if (node == NULL || strcmp(node, drover_operation_node_id(op)) != 0 || !machine_exists(object))
         return 0;
-    drover_operation_call_after(op, (uint32_t)left);
-    return 1;
+    return creation->kind == OBJECT_SERVER ||
+           (machine != NULL && strcmp(machine, server_of(&creation->making)) == 0);
 }
 
+/*
+ * The process that asked for an object has not lived to hear the answer. When the cloud had heard
+ * the question, the object is in its list.
+ */
 static enum drover_step
-clean(struct creation *creation, struct drover_operation *op)
+seek(struct making *making, struct drover_operation *op)
 {
-    int64_t left = creation->cancelled + CLEAN_MILLISECONDS - drover_now();
-    enum drover_step step;
+    struct creation *creation = (struct creation *)making;
+    const json_t *objects;
+    enum drover_step step =
+        list_get_after(objects_list(making->cloud, creation->kind), op, making->resumed, &objects);
+    size_t index;
+    json_t *object;
 
-    if (left <= 0)
-        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
-                                     "cancelled: not all was removed in time");
-    if (creation->removal == NULL)
-        creation->removal = removal_new(creation->cloud, &creation->objects);
-    step = removal_step(creation->removal, op);
-    if (step == DROVER_RUNNING)
-        drover_operation_call_after(op, (uint32_t)left);
-    return step != DROVER_DONE ? step
-                               : drover_operation_fail(op, DROVER_FAILURE_OTHER, "cancelled");
-}
-
-static enum drover_step
-cancel(struct creation *creation, struct drover_operation *op)
-{
-    enum drover_step step;
-
-    if (creation->cancelled == 0)
-        creation->cancelled = drover_now();
-    if (must_wait_for_answer(creation, op))
-        return DROVER_RUNNING;
-    if (creation->stage == ASKED && drover_http_request_is_done(creation->call)) {
-        step = asked(creation, op);
-        if (step != DROVER_RUNNING && objects_are_none(&creation->objects))
-            return step;
+    if (step != DROVER_DONE)
+        return step;
+    making->stage = ask;
+    json_array_foreach(objects, index, object) if (is_ours(creation, op, object))
+    {
+        take(creation, op, json_string_value(json_object_get(object, "id")));
+        break;
     }
-    creation->stage = CLEAN;
     return DROVER_RUNNING;
 }
 
-/* ---- All together ---- */
+/* ---- Beginning, saving, taking up ---- */
+
+static struct creation *
+begin(struct cloud *cloud, struct drover_operation *op)
+{
+    const struct drover_value *label = drover_operation_label_config(op);
+    struct creation *creation = making_new(sizeof *creation, &creation_kind, cloud, op);
+
+    creation->making.asked = asked;
+    creation->making.stage = ask;
+    creation->making.objects.plain =
+        drover_value_length(drover_value_get(label, "extra-objects")) == 0;
+    return creation;
+}
+
+/* {"objects": what there is, "next": what is asked for, if anything} */
+static json_t *
+save(const struct work *work)
+{
+    const struct creation *creation = (const struct creation *)work;
+    making_stage stage = creation->making.stage;
+    int asks = stage == ask || stage == asked || stage == seek;
+
+    if (creation->making.cancelled != 0)
+        return NULL;
+    return json_pack("{s:o?, s:s?}", "objects", objects_json(&creation->making.objects), "next",
+                     asks ? object_forms[creation->kind].member : NULL);
+}
+
+static int
+resume(struct cloud *cloud, struct drover_operation *op, const json_t *saved)
+{
+    const char *next = json_string_value(json_object_get(saved, "next"));
+    const json_t *objects = json_object_get(saved, "objects");
+    struct creation *creation = begin(cloud, op);
+    struct making *making = &creation->making;
+
+    making->resumed = creation->made = drover_now();
+    making->stage = next != NULL ? seek : boot;
+    for (int i = 0; next != NULL && i < OBJECT_KINDS; i++)
+        if (strcmp(object_forms[i].member, next) == 0)
+            creation->kind = (enum object_kind)i;
+    if (json_is_null(objects))
+        return next != NULL && creation->kind == OBJECT_SERVER ? 0 : -1;
+    return objects_read_json(&making->objects, objects) == 0 && server_of(making) != NULL ? 0 : -1;
+}
+
+const struct work_kind creation_kind = {.name = "create", .save = save, .resume = resume};
 
 enum drover_step
 create_machine(struct cloud *cloud, struct drover_operation *op)
 {
-    static enum drover_step (*const steps[])(struct creation *, struct drover_operation *) = {
-        [ASK] = ask,     [ASKED] = asked,     [BOOT] = boot,
-        [CHECK] = check, [CHECKED] = checked, [CLEAN] = clean,
-    };
     struct creation *creation = drover_operation_state(op);
-    enum drover_step step;
-    enum stage before;
 
     if (creation == NULL)
         creation = begin(cloud, op);
-    do {
-        int cancelled = drover_operation_cancelled(op) && creation->stage != CLEAN;
-
-        before = creation->stage;
-        step = cancelled ? cancel(creation, op) : steps[before](creation, op);
-    } while (step == DROVER_RUNNING && creation->stage != before);
-    return step;
+    return making_run(&creation->making, op);
 }

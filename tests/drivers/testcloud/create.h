@@ -2,7 +2,9 @@
 #ifndef TESTCLOUD_CREATE_H
 #define TESTCLOUD_CREATE_H
 
-#include "cloud.h"
+#include "work.h"
+
+extern const struct work_kind creation_kind;
 
 /* struct drover_driver's. */
 enum drover_step create_machine(struct cloud *cloud, struct drover_operation *op);

@@ -1,6 +1,7 @@
 #include "list.h"
 
 #include "call.h"
+#include "work.h"
 
 #include <drover/cache.h>
 #include <stdio.h>
@@ -148,10 +149,8 @@ release_items(void *items)
 struct list *
 list_new(struct cloud *cloud, const char *name, const char *key, uint32_t milliseconds)
 {
-    struct list *list = calloc(1, sizeof *list);
+    struct list *list = work_allocate(sizeof *list);
 
-    if (list == NULL)
-        abort();
     list->cloud = cloud;
     list->name = name;
     list->key = key;
@@ -189,33 +188,41 @@ list_get(struct list *list, struct drover_operation *op, const json_t **items)
                                  drover_cache_message(list->cache));
 }
 
+struct beginning {
+    struct work work;
+    int64_t time;
+};
+
 /* When the operation was stepped first. */
 static int64_t
 beginning(struct drover_operation *op)
 {
-    int64_t *begun = drover_operation_state(op);
+    struct beginning *beginning = drover_operation_state(op);
 
-    if (begun == NULL) {
-        begun = malloc(sizeof *begun);
-        if (begun == NULL)
-            abort();
-        *begun = drover_now();
-        drover_operation_set_state(op, begun, free);
+    if (beginning == NULL) {
+        beginning = work_allocate(sizeof *beginning);
+        beginning->time = drover_now();
+        drover_operation_set_state(op, beginning, free);
     }
-    return *begun;
+    return beginning->time;
+}
+
+enum drover_step
+list_get_after(struct list *list, struct drover_operation *op, int64_t time, const json_t **items)
+{
+    enum drover_step step = list_get(list, op, items);
+
+    if (step == DROVER_DONE && drover_cache_time(list->cache) < time)
+        return list_wait(list, op);
+    return step;
 }
 
 enum drover_step
 list_get_recent(struct list *list, struct drover_operation *op, const json_t **items)
 {
     int64_t oldest = beginning(op) - list->interval;
-    enum drover_step step = list_get(list, op, items);
 
-    if (step != DROVER_DONE)
-        return step;
-    if (drover_cache_time(list->cache) < (list->expired > oldest ? list->expired : oldest))
-        return list_wait(list, op);
-    return DROVER_DONE;
+    return list_get_after(list, op, list->expired > oldest ? list->expired : oldest, items);
 }
 
 json_t *

@@ -21,6 +21,9 @@ void list_free(struct list *list);
  * woken. DROVER_FAILED: the operation has been failed.
  */
 enum drover_step list_get(struct list *list, struct drover_operation *op, const json_t **items);
+/* The same, but one that was asked for at that time or later. */
+enum drover_step list_get_after(struct list *list, struct drover_operation *op, int64_t time,
+                                const json_t **items);
 /*
  * The same, but never one that was old when the operation began: for operations that are rare, and
  * would else be given what was when the last one of them ran. Keeps the operation's state.

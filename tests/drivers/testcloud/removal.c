@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* For what a cancelled operation has to clean. */
+#define CLEAN_MILLISECONDS 5000
+
 struct removal {
+    struct work work;
     struct cloud *cloud;
     struct objects objects; /* those that are left */
     enum stage {
@@ -24,14 +28,11 @@ struct removal {
 struct removal *
 removal_new(struct cloud *cloud, const struct objects *objects)
 {
-    struct removal *removal = calloc(1, sizeof *removal);
+    struct removal *removal = work_allocate(sizeof *removal);
 
-    if (removal == NULL)
-        abort();
+    removal->work.kind = &removal_kind;
     removal->cloud = cloud;
-    for (int i = 0; i < OBJECT_KINDS; i++)
-        if (objects->ids[i] != NULL)
-            objects_set(&removal->objects, (enum object_kind)i, objects->ids[i]);
+    objects_copy(&removal->objects, objects);
     return removal;
 }
 
@@ -98,7 +99,6 @@ asked(struct removal *removal, struct drover_operation *op)
     else if (removal->kind == OBJECT_SERVER) {
         removal->stage = WAIT;
         removal->asked = drover_now();
-        list_expire(removal->cloud->machines);
     } else {
         is_gone(removal);
     }
@@ -187,6 +187,26 @@ removal_step(struct removal *removal, struct drover_operation *op)
     return step;
 }
 
+enum drover_step
+removal_step_cancelled(struct removal **removal, struct cloud *cloud, struct drover_operation *op,
+                       const struct objects *objects, int64_t since)
+{
+    int64_t left = since + CLEAN_MILLISECONDS - drover_now();
+    enum drover_step step;
+
+    if (left <= 0)
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
+                                     "cancelled: not all was removed in time");
+    if (*removal == NULL)
+        *removal = removal_new(cloud, objects);
+    step = removal_step(*removal, op);
+    if (step == DROVER_RUNNING)
+        drover_operation_call_after(op, (uint32_t)left);
+    if (step == DROVER_DONE)
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER, "cancelled");
+    return step;
+}
+
 /* ---- As operations ---- */
 
 static void
@@ -194,6 +214,28 @@ release(void *state)
 {
     removal_free(state);
 }
+
+static json_t *
+save(const struct work *work)
+{
+    const struct removal *removal = (const struct removal *)work;
+
+    return objects_json(&removal->objects);
+}
+
+static int
+resume(struct cloud *cloud, struct drover_operation *op, const json_t *saved)
+{
+    struct objects objects = {.plain = 0};
+    int outcome = objects_read_json(&objects, saved);
+
+    if (outcome == 0)
+        drover_operation_set_state(op, removal_new(cloud, &objects), release);
+    objects_clear(&objects);
+    return outcome;
+}
+
+const struct work_kind removal_kind = {.name = "delete", .save = save, .resume = resume};
 
 static enum drover_step
 remove_objects(struct cloud *cloud, struct drover_operation *op, const struct objects *objects)
@@ -225,20 +267,32 @@ delete_machine(struct cloud *cloud, struct drover_operation *op)
     return step;
 }
 
+static enum drover_step
+remove_one(struct cloud *cloud, struct drover_operation *op, enum object_kind kind)
+{
+    struct objects objects = {.plain = 0};
+    enum drover_step step;
+
+    objects_set(&objects, kind, drover_operation_external_id(op));
+    step = remove_objects(cloud, op, &objects);
+    objects_clear(&objects);
+    return step;
+}
+
 enum drover_step
 delete_resource(struct cloud *cloud, struct drover_operation *op)
 {
     const char *kind = drover_operation_input(op, "kind");
-    const char *id = drover_operation_external_id(op);
 
-    for (int i = 0; kind != NULL && id != NULL && i < OBJECT_KINDS; i++) {
-        struct objects objects = {.ids = {NULL}};
-
-        if (strcmp(kind, object_forms[i].kind) != 0)
-            continue;
-        objects.ids[i] = (char *)id;
-        return remove_objects(cloud, op, &objects);
-    }
+    for (int i = 0; kind != NULL && i < OBJECT_KINDS; i++)
+        if (strcmp(kind, object_forms[i].kind) == 0)
+            return remove_one(cloud, op, (enum object_kind)i);
     return drover_operation_fail(op, DROVER_FAILURE_NOT_FOUND, "there are no resources of kind %s",
                                  kind != NULL ? kind : "");
+}
+
+enum drover_step
+delete_image(struct cloud *cloud, struct drover_operation *op)
+{
+    return remove_one(cloud, op, OBJECT_IMAGE);
 }

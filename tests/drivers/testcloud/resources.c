@@ -20,30 +20,49 @@ show_resource(struct drover_operation *op, const char *kind, const json_t *objec
     free(text);
 }
 
+/* The images that the cloud offers to everybody belong to nobody. */
 static void
-show_all(struct drover_operation *op, const char *kind, const json_t *objects)
+show_own(struct drover_operation *op, const char *kind, const json_t *objects)
 {
     size_t index;
     json_t *object;
 
-    json_array_foreach(objects, index, object) if (machine_exists(object))
-        show_resource(op, kind, object);
+    json_array_foreach(objects, index, object)
+    {
+        if (machine_exists(object) && !json_is_true(json_object_get(object, "public")))
+            show_resource(op, kind, object);
+    }
 }
 
 enum drover_step
 list_resources(struct cloud *cloud, struct drover_operation *op)
 {
-    struct list *const lists[] = {cloud->machines, cloud->addresses, cloud->volumes};
     const json_t *items[OBJECT_KINDS];
 
     /* First all lists are there, then items are made. */
     for (int i = 0; i < OBJECT_KINDS; i++) {
-        enum drover_step step = list_get_recent(lists[i], op, &items[i]);
+        enum drover_step step =
+            list_get_recent(objects_list(cloud, (enum object_kind)i), op, &items[i]);
 
         if (step != DROVER_DONE)
             return step;
     }
     for (int i = 0; i < OBJECT_KINDS; i++)
-        show_all(op, object_forms[i].kind, items[i]);
+        show_own(op, object_forms[i].kind, items[i]);
+    return DROVER_DONE;
+}
+
+enum drover_step
+list_images(struct cloud *cloud, struct drover_operation *op)
+{
+    const json_t *images;
+    enum drover_step step = list_get_recent(cloud->images, op, &images);
+    size_t index;
+    json_t *image;
+
+    if (step != DROVER_DONE)
+        return step;
+    json_array_foreach(images, index, image)
+        show_resource(op, object_forms[OBJECT_IMAGE].kind, image);
     return DROVER_DONE;
 }

@@ -11,5 +11,6 @@ void show_resource(struct drover_operation *op, const char *kind, const json_t *
 
 /* struct drover_driver's. */
 enum drover_step list_resources(struct cloud *cloud, struct drover_operation *op);
+enum drover_step list_images(struct cloud *cloud, struct drover_operation *op);
 
 #endif

@@ -10,6 +10,7 @@
 #include "quota.h"
 #include "removal.h"
 #include "resources.h"
+#include "upload.h"
 
 #include <stdlib.h>
 
@@ -46,6 +47,7 @@ open_provider(struct drover_provider *provider, void **self)
     cloud->config = config;
     cloud->url = drover_value_get_string(config, "url", "");
     cloud->token = drover_value_get_string(config, "token", NULL);
+    cloud->resumes = drover_value_get_boolean(config, "resume", 1);
     cloud->blocks = drover_value_get_string(config, "style", "step")[0] == 'b';
     set_up_http(cloud);
     cloud->machines = list_new(cloud, "machines", "id", milliseconds);
@@ -117,6 +119,9 @@ RUN(quota_label, show_label_cost)
 RUN(quota_usage, show_usage)
 RUN(resource_list, list_resources)
 RUN(resource_delete, delete_resource)
+RUN(image_upload, upload_image)
+RUN(image_delete, delete_image)
+RUN(image_list, list_images)
 #undef RUN
 
 /* ---- The table ---- */
@@ -128,12 +133,14 @@ static const struct drover_driver driver = {
     .description = "machines of the tests' fake cloud",
     .licence = "Apache-2.0",
     .capabilities = DROVER_CAN_MACHINES | DROVER_CAN_QUOTA | DROVER_CAN_RESOURCES |
-                    DROVER_CAN_CONSOLE | DROVER_MAY_BLOCK,
+                    DROVER_CAN_CONSOLE | DROVER_CAN_IMAGES | DROVER_MAY_BLOCK,
     .options = testcloud_options,
     .config_check = check_config,
     .provider_open = open_provider,
     .provider_close = close_provider,
     .operation_cancel = wake,
+    .operation_save = work_save,
+    .operation_resume = work_resume,
     .machine_create = machine_create,
     .machine_delete = machine_delete,
     .machine_console = machine_console,
@@ -145,5 +152,8 @@ static const struct drover_driver driver = {
     .quota_usage = quota_usage,
     .resource_list = resource_list,
     .resource_delete = resource_delete,
+    .image_upload = image_upload,
+    .image_delete = image_delete,
+    .image_list = image_list,
 };
 DROVER_DRIVER(driver)

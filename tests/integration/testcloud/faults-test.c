@@ -14,51 +14,57 @@
 typedef struct {
     const char *rule;
     enum drover_failure failure;
-    const char *text;
+    const char *text, *options;
 } Refusal;
 
 static const Refusal quota = {ON_CREATE "'limits': {'cores': 0}", DROVER_FAILURE_QUOTA,
-                              "Quota exceeded for cores: requested 1, but already used 0 of 0"};
+                              "Quota exceeded for cores: requested 1, but already used 0 of 0",
+                              NULL};
 static const Refusal quota_status = {ON_CREATE "'status': 403, 'body': 'over your quota'",
-                                     DROVER_FAILURE_QUOTA, "over your quota"};
+                                     DROVER_FAILURE_QUOTA, "over your quota", NULL};
 static const Refusal forbidden = {ON_CREATE "'status': 403, 'body': 'go away'", DROVER_FAILURE_AUTH,
-                                  "go away"};
-static const Refusal unauthorized = {ON_CREATE "'status': 401", DROVER_FAILURE_AUTH,
-                                     "answered 401"};
+                                  "go away", NULL};
+static const Refusal unauthorized = {ON_CREATE "'status': 401", DROVER_FAILURE_AUTH, "answered 401",
+                                     NULL};
 static const Refusal no_capacity = {ON_CREATE "'status': 503, 'body': 'no capacity left'",
-                                    DROVER_FAILURE_CAPACITY, "no capacity left"};
+                                    DROVER_FAILURE_CAPACITY, "no capacity left", NULL};
 static const Refusal unavailable = {ON_CREATE "'status': 503, 'body': 'maintenance'",
-                                    DROVER_FAILURE_OTHER, "maintenance"};
+                                    DROVER_FAILURE_OTHER, "maintenance", NULL};
 static const Refusal no_image = {ON_CREATE "'status': 404, 'body': 'no such image'",
-                                 DROVER_FAILURE_PERMANENT, "no such image"};
+                                 DROVER_FAILURE_PERMANENT, "no such image", NULL};
 static const Refusal bad_request = {ON_CREATE "'status': 400, 'body': 'not so'",
-                                    DROVER_FAILURE_OTHER, "not so"};
+                                    DROVER_FAILURE_OTHER, "not so", NULL};
 static const Refusal broken_cloud = {ON_CREATE "'status': 500, 'body': 'oops'",
-                                     DROVER_FAILURE_OTHER, "oops"};
+                                     DROVER_FAILURE_OTHER, "oops", NULL};
 static const Refusal other_body = {ON_CREATE "'status': 500, 'body': ['oops']",
-                                   DROVER_FAILURE_OTHER, "answered 500"};
-static const Refusal slow = {ON_CREATE "'never': 'before'", DROVER_FAILURE_TIMEOUT, "machines"};
-static const Refusal dropped = {ON_CREATE "'drop': 'before'", DROVER_FAILURE_OTHER, "machines"};
-static const Refusal text = {ON_CREATE "'garbage': 'text'", DROVER_FAILURE_OTHER, "no sense"};
-static const Refusal types = {ON_CREATE "'garbage': 'types'", DROVER_FAILURE_OTHER, "no sense"};
-static const Refusal missing = {ON_CREATE "'garbage': 'missing'", DROVER_FAILURE_OTHER, "no sense"};
-static const Refusal huge = {ON_CREATE "'garbage': 'huge'", DROVER_FAILURE_OTHER, "more than"};
-static const Refusal half = {ON_CREATE "'half': true", DROVER_FAILURE_OTHER, "machines"};
+                                   DROVER_FAILURE_OTHER, "answered 500", NULL};
+static const Refusal slow = {ON_CREATE "'never': 'before'", DROVER_FAILURE_TIMEOUT, "machines",
+                             "'call-timeout': 0.3"};
+static const Refusal dropped = {ON_CREATE "'drop': 'before'", DROVER_FAILURE_OTHER, "machines",
+                                NULL};
+static const Refusal text = {ON_CREATE "'garbage': 'text'", DROVER_FAILURE_OTHER, "no sense", NULL};
+static const Refusal types = {ON_CREATE "'garbage': 'types'", DROVER_FAILURE_OTHER, "no sense",
+                              NULL};
+static const Refusal missing = {ON_CREATE "'garbage': 'missing'", DROVER_FAILURE_OTHER, "no sense",
+                                NULL};
+static const Refusal huge = {ON_CREATE "'garbage': 'huge'", DROVER_FAILURE_OTHER, "more than",
+                             NULL};
+static const Refusal half = {ON_CREATE "'half': true", DROVER_FAILURE_OTHER, "machines", NULL};
 
 static const Refusal machine_broken = {ON_CREATE "'machine': {'error': 'the disk is full'}",
-                                       DROVER_FAILURE_BROKEN, "ERROR: the disk is full"};
+                                       DROVER_FAILURE_BROKEN, "ERROR: the disk is full", NULL};
 static const Refusal machine_quota = {ON_CREATE "'machine': {'error': 'quota server fault'}",
-                                      DROVER_FAILURE_QUOTA, "quota server fault"};
+                                      DROVER_FAILURE_QUOTA, "quota server fault", NULL};
 static const Refusal machine_vanishes = {ON_CREATE "'machine': {'after': 60, 'vanishes': 0.2}",
-                                         DROVER_FAILURE_BROKEN, "is gone"};
+                                         DROVER_FAILURE_BROKEN, "is gone", NULL};
 static const Refusal no_address = {ON_CREATE "'machine': {'no_address': true}",
-                                   DROVER_FAILURE_NO_ADDRESS, "no address"};
+                                   DROVER_FAILURE_NO_ADDRESS, "no address", NULL};
 
 static void
 test_create_fails(gconstpointer data)
 {
     const Refusal *refusal = data;
-    g_autoptr(Provider) provider = provider_open("'call-timeout': 0.5", NULL);
+    g_autoptr(Provider) provider = provider_open(refusal->options, NULL);
     g_autoptr(Work) work = NULL;
 
     cloud_fault(refusal->rule);

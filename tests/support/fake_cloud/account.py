@@ -86,7 +86,8 @@ class Account:
     # ---- Looking ----
 
     def cloud_images(self):
-        return [{'id': f'image-of-{name}', 'name': name, 'state': 'READY', 'tags': {}}
+        return [{'id': f'image-of-{name}', 'name': name, 'state': 'READY', 'tags': {},
+                 'public': True}
                 for name in self.settings['cloud_images']]
 
     def items(self, kind, lag=0.0):
@@ -217,15 +218,18 @@ class Account:
         if thing.at(self.now)['state'] != 'QUEUED':
             raise Refused(409, 'conflict', f'image {thing.id} has its data already')
         sums = {'md5': hashlib.md5(usedforsecurity=False), 'sha256': hashlib.sha256()}
-        received = 0
-        thing.change(self.now, {'state': 'SAVING'})
-        async for piece in pieces:
-            received += len(piece)
-            for one in sums.values():
-                one.update(piece)
-            if thing.at(self.now) is None:
-                raise Refused(404, 'not_found', f'there is no image {thing.id} any more')
-            thing.change(self.now, {'received': received})
+        saving = {'state': 'SAVING', 'received': 0}
+        thing.change(self.now, saving)
+        try:
+            async for piece in pieces:
+                for one in sums.values():
+                    one.update(piece)
+                saving['received'] += len(piece)
+                self.find('image', thing.id)  # or else nobody wants the rest
+        except OSError:
+            if thing.at(self.now) is not None:
+                thing.change(self.now, {'state': 'QUEUED', 'received': 0})
+            raise
         found = {name: one.hexdigest() for name, one in sums.items()}
         if result == 'stuck':
             return
