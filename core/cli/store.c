@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/connection.h"
 
 struct _DroverStore {
     DroverSession *session;
@@ -62,22 +63,10 @@ wait_for_connection(DroverStore *store, GError **error)
 static DroverSession *
 begin_session(const DroverConfig *config, GError **error)
 {
-    g_autofree DroverSessionServer *servers = g_new0(DroverSessionServer, config->servers->len);
-    DroverSessionOptions options = {.servers = servers,
-                                    .n_servers = config->servers->len,
-                                    .chroot = config->chroot,
-                                    .leave_chroot = TRUE,
-                                    .timeout = config->zookeeper_timeout,
-                                    .digest = config->zookeeper_digest,
-                                    .tls_cert = config->tls_cert,
-                                    .tls_key = config->tls_key,
-                                    .tls_ca = config->tls_ca,
-                                    .tls_any_hostname = !config->tls_verify_hostname};
+    g_autofree DroverSessionServer *servers = drover_connection_servers(config);
+    DroverSessionOptions options = drover_connection_options(config, servers);
 
-    for (guint i = 0; i < config->servers->len; i++) {
-        const DroverServerConfig *server = config->servers->pdata[i];
-        servers[i] = (DroverSessionServer){server->host, (guint16)server->port};
-    }
+    options.leave_chroot = TRUE;
     return drover_session_new(&options, error);
 }
 

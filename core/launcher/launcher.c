@@ -9,6 +9,7 @@
 #include "launcher/host-name.h"
 #include "launcher/manager.h"
 #include "launcher/pool.h"
+#include "model/connection.h"
 #include "zk/registration.h"
 
 #define DEFAULT_SYNC_SECONDS 60
@@ -341,19 +342,6 @@ apply_config(DroverLauncher *launcher, DroverConfig *config)
         drover_pool_let_go(launcher->pools->pdata[i], old);
 }
 
-/* Free with g_free; the names are the configuration's. */
-static DroverSessionServer *
-session_servers(const DroverConfig *config)
-{
-    DroverSessionServer *servers = g_new0(DroverSessionServer, config->servers->len);
-
-    for (guint i = 0; i < config->servers->len; i++) {
-        const DroverServerConfig *server = config->servers->pdata[i];
-        servers[i] = (DroverSessionServer){server->host, (guint16)server->port};
-    }
-    return servers;
-}
-
 static void
 set_servers(DroverLauncher *launcher, const DroverConfig *config)
 {
@@ -372,7 +360,7 @@ set_servers(DroverLauncher *launcher, const DroverConfig *config)
                        "start; restart the launcher to use the new ones");
     if (strcmp(now, wanted) == 0 || g_strcmp0(launcher->config->chroot, config->chroot) != 0)
         return;
-    servers = session_servers(config);
+    servers = drover_connection_servers(config);
     if (!drover_session_set_servers(launcher->session, servers, config->servers->len, &error))
         drover_log_for(DROVER_LOG_ERROR, "NodePool", "%s", error->message);
 }
@@ -428,18 +416,10 @@ static gboolean
 begin_session(DroverLauncher *launcher, const char *state_dir, GError **error)
 {
     const DroverConfig *config = launcher->config;
-    g_autofree DroverSessionServer *servers = session_servers(config);
-    DroverSessionOptions options = {.servers = servers,
-                                    .n_servers = config->servers->len,
-                                    .chroot = config->chroot,
-                                    .timeout = config->zookeeper_timeout,
-                                    .digest = config->zookeeper_digest,
-                                    .tls_cert = config->tls_cert,
-                                    .tls_key = config->tls_key,
-                                    .tls_ca = config->tls_ca,
-                                    .tls_any_hostname = !config->tls_verify_hostname,
-                                    .state_dir = state_dir};
+    g_autofree DroverSessionServer *servers = drover_connection_servers(config);
+    DroverSessionOptions options = drover_connection_options(config, servers);
 
+    options.state_dir = state_dir;
     launcher->session = drover_session_new(&options, error);
     return launcher->session != NULL;
 }
