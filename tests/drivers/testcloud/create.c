@@ -259,7 +259,10 @@ resume(struct cloud *cloud, struct drover_operation *op, const json_t *saved)
             creation->kind = (enum object_kind)i;
     if (json_is_null(objects))
         return next != NULL && creation->kind == OBJECT_SERVER ? 0 : -1;
-    return objects_read_json(&making->objects, objects) == 0 && server_of(making) != NULL ? 0 : -1;
+    if (objects_read_json(&making->objects, objects) != 0 || server_of(making) == NULL)
+        return -1;
+    objects_show(&making->objects, op);
+    return 0;
 }
 
 const struct work_kind creation_kind = {.name = "create", .save = save, .resume = resume};

@@ -63,6 +63,12 @@ start(void)
     cloud.http = drover_http_new(NULL);
 }
 
+void
+cloud_use(const char *url)
+{
+    cloud.url = g_strdup(url);
+}
+
 static void
 stop(void)
 {

@@ -21,6 +21,8 @@ typedef struct {
 /* The main program: runs the tests, up to a NULL path, each with the cloud as new. */
 int cloud_run_tests(int argc, char **argv, const CloudTest *tests);
 
+/* For another process of the test: the cloud is there already. */
+void cloud_use(const char *url);
 /* "http://127.0.0.1:PORT" */
 const char *cloud_url(void);
 /* POSTs to /control/NAME; text as JSON in single quotes ('a': 1). */
@@ -35,7 +37,7 @@ json_t *cloud_ask(const char *name);
 guint cloud_count(const char *what);
 /* How many requests there were in this test: a method, and the beginning of a path. */
 guint cloud_requests(const char *method, const char *path);
-/* Until there are so many. */
+/* Until there were so many. */
 void cloud_wait_requests(const char *method, const char *path, guint count);
 /* Nothing at all is left of what this account had. */
 void cloud_assert_empty(void);
