@@ -106,9 +106,9 @@ typedef struct {
 
 typedef struct {
     /* ZooKeeper */
-    GPtrArray *servers;                /* of DroverServerConfig, never empty */
-    char *chroot;                      /* begins with '/', or NULL */
-    double zookeeper_timeout;          /* seconds */
+    GPtrArray *servers;       /* of DroverServerConfig; empty only in the strict view of one file */
+    char *chroot;             /* begins with '/', or NULL */
+    double zookeeper_timeout; /* seconds */
     char *tls_cert, *tls_key, *tls_ca; /* all or none */
     gboolean tls_verify_hostname;      /* zookeeper-tls: verify-hostname, true by default */
     char *zookeeper_digest;            /* zookeeper-digest: "user:password", secret; or NULL */

@@ -123,6 +123,19 @@ take_servers(DroverConfig *config, const Section *servers)
     }
 }
 
+/* Whoever validates only the main file cannot know what the secure one has. */
+static void
+report_no_servers(const Section *main_file, gboolean has_secure_file)
+{
+    if (main_file->source->strict && !has_secure_file)
+        drover_config_report_add(main_file->source, DROVER_CONFIG_WARNING, 0, 0, NULL,
+                                 "zookeeper-servers: no servers are given here; the launcher needs "
+                                 "them in its secure file (check both files with -s)");
+    else
+        complain(main_file, NULL, NULL,
+                 "zookeeper-servers: no servers are given, neither here nor in a secure file");
+}
+
 /* ---- TLS ---- */
 
 static char *
@@ -200,8 +213,7 @@ drover_config_take_zookeeper(DroverConfig *config, const struct drover_value *va
 
     take_servers(config, &servers);
     if (servers.value != NULL && drover_value_length(servers.value) == 0)
-        complain(&main_file, NULL, NULL,
-                 "zookeeper-servers: no servers are given, neither here nor in a secure file");
+        report_no_servers(&main_file, secure_source->file != NULL);
     take_tls(config, &tls);
     take_digest(config, values, &main_file);
     take_digest(config, secure, &secure_file);

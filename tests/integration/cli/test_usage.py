@@ -126,6 +126,13 @@ class ValidateTest(CliCase):
         self.assertEqual(broken.status, 1)
         self.assertIn('secure.yaml:', broken.err)
 
+    def test_servers_that_stand_only_in_the_secure_file(self):
+        alone = self.validate('labels: []\n')
+        self.assertEqual(alone.status, 0, alone.err)
+        self.assertRegex(alone.err, r'checked\.yaml: warning: zookeeper-servers: .*secure file')
+        self.assertEqual(self.drover('list', config=self.write('checked.yaml', 'labels: []\n'))
+                         .status, 1)
+
     def test_strict(self):
         good = self.validate('zookeeper-servers: [{host: h}]\n', '--json')
         self.assertEqual((good.status, good.json['valid'], good.json['problems']), (0, True, []))

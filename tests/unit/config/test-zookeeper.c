@@ -87,6 +87,17 @@ test_no_servers(void)
     test_refuses("zookeeper-servers:\n", "zookeeper-servers: no servers");
 }
 
+/* They may stand in the secure file, which is not always at hand where a file is validated. */
+static void
+test_no_servers_without_secure_file(void)
+{
+    g_autoptr(TestLoad) alone = test_validate("labels: []\n", NULL);
+    g_autoptr(TestLoad) both = test_validate("labels: []\n", "diskimages: []\n");
+
+    test_assert_warning(alone, "zookeeper-servers: no servers", "secure file");
+    test_assert_error(both, "zookeeper-servers: no servers");
+}
+
 static void
 test_secure_servers(void)
 {
@@ -236,6 +247,8 @@ main(int argc, char **argv)
     g_test_add_func("/config/zookeeper/C-13-host-string", test_hosts);
     g_test_add_func("/config/zookeeper/C-14-Z-03-chroots-that-differ", test_two_chroots);
     g_test_add_func("/config/zookeeper/C-15-no-servers", test_no_servers);
+    g_test_add_func("/config/zookeeper/no-servers-without-secure-file",
+                    test_no_servers_without_secure_file);
     g_test_add_func("/config/zookeeper/C-16-servers-in-both-files", test_secure_servers);
     g_test_add_func("/config/zookeeper/C-17-tls-in-the-secure-file", test_tls_in_secure);
     g_test_add_func("/config/zookeeper/C-18-tls-incomplete", test_tls_incomplete);
