@@ -10,7 +10,7 @@
 /* Time between the beginnings of two tries to connect. */
 #define PAUSE_MILLISECONDS 2000
 
-/* How messages name a machine. */
+/* How the log names a machine. Failures do not: the host says which machine they are about. */
 #define MACHINE "%s (user %s, port %u)"
 #define MACHINE_ARGUMENTS(machine)                                                                 \
     machine_name(machine), machine_username(machine), machine_port(machine)
@@ -32,14 +32,6 @@ visit_free(void *state)
 }
 
 /* ---- The scan ---- */
-
-static enum drover_step
-fail_visit(struct drover_operation *op, enum drover_failure failure, const char *reason)
-{
-    const struct drover_value *machine = drover_operation_label_config(op);
-
-    return drover_operation_fail(op, failure, MACHINE ": %s", MACHINE_ARGUMENTS(machine), reason);
-}
 
 static void
 pass_on_log(enum drover_log_level level, const char *text, void *data)
@@ -65,10 +57,10 @@ begin_scan(struct drover_operation *op, enum drover_scan_kind kind)
     struct visit *visit;
 
     if (drover_operation_cancelled(op))
-        return fail_visit(op, DROVER_FAILURE_OTHER, "cancelled");
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER, "cancelled");
     visit = calloc(1, sizeof *visit);
     if (visit == NULL)
-        return fail_visit(op, DROVER_FAILURE_OTHER, "out of memory");
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER, "out of memory");
     visit->op = op;
     visit->machine = machine;
     visit->scan = drover_scan_new(kind, machine_name(machine), machine_port(machine));
@@ -97,12 +89,12 @@ static enum drover_step
 finish_scan(struct drover_operation *op, const struct visit *visit)
 {
     if (drover_operation_cancelled(op) || visit->scan == NULL)
-        return fail_visit(op, DROVER_FAILURE_OTHER, "cancelled");
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER, "cancelled");
     if (!visit->scanned)
         return DROVER_RUNNING;
     if (drover_scan_failure(visit->scan) != 0)
-        return fail_visit(op, (enum drover_failure)drover_scan_failure(visit->scan),
-                          drover_scan_message(visit->scan));
+        return drover_operation_fail(op, (enum drover_failure)drover_scan_failure(visit->scan),
+                                     "%s", drover_scan_message(visit->scan));
     return DROVER_DONE;
 }
 
@@ -137,13 +129,13 @@ fail_for_other_keys(struct drover_operation *op, const struct drover_scan *scan)
     FILE *stream = open_memstream(&text, &length);
 
     if (stream == NULL)
-        return fail_visit(op, DROVER_FAILURE_UNREACHABLE, "host key mismatches");
+        return drover_operation_fail(op, DROVER_FAILURE_UNREACHABLE, "host key mismatches");
     fputs("host key mismatches (", stream);
     for (size_t i = 0; i < drover_scan_key_count(scan); i++)
         fprintf(stream, "%s%s", i > 0 ? ", " : "", drover_scan_key(scan, i));
     fputs(")", stream);
     fclose(stream);
-    step = fail_visit(op, DROVER_FAILURE_UNREACHABLE, text);
+    step = drover_operation_fail(op, DROVER_FAILURE_UNREACHABLE, "%s", text);
     free(text);
     return step;
 }

@@ -295,8 +295,7 @@ test_foreign_key_configured(void)
     guint16 port = test_sshd_port(usual_sshd);
     struct drover_value *machine = machine_new("127.0.0.1", port, "ssh");
     g_autofree char *expected =
-        g_strdup_printf("127.0.0.1 (user zuul, port %u): host key mismatches (%s, %s, %s)", port,
-                        keys[0], keys[1], keys[2]);
+        g_strdup_printf("host key mismatches (%s, %s, %s)", keys[0], keys[1], keys[2]);
     g_autoptr(Provider) provider = NULL;
     g_autoptr(Visit) visit = NULL;
 
@@ -335,8 +334,7 @@ test_name_unknown(void)
         provider_new(list_of_one(machine_new("no-such-machine.invalid", 22, "ssh")));
     g_autoptr(Visit) visit = visit_machine(provider, DROVER_TASK_SLOT_REGISTER);
 
-    assert_failed(visit, DROVER_FAILURE_UNREACHABLE,
-                  "no-such-machine.invalid (user zuul, port 22): the name cannot be resolved");
+    assert_failed(visit, DROVER_FAILURE_UNREACHABLE, "the name cannot be resolved");
 }
 
 /* ---- Machines that do not answer ---- */
@@ -347,16 +345,13 @@ test_down(void)
     g_autoptr(TestTcpServer) server = start_tcp_server("refuse");
     struct drover_value *machine =
         machine_new("fake-host-1.localhost", test_tcp_server_port(server), "ssh");
-    g_autofree char *expected =
-        g_strdup_printf("fake-host-1.localhost (user zuul, port %u): not reached within 1 s: ",
-                        test_tcp_server_port(server));
     g_autoptr(Provider) provider = NULL;
     g_autoptr(Visit) visit = NULL;
 
     drover_value_set(machine, "timeout", drover_value_new_integer(1));
     provider = provider_new(list_of_one(machine));
     visit = visit_machine(provider, DROVER_TASK_SLOT_REGISTER);
-    assert_failed(visit, DROVER_FAILURE_TIMEOUT, expected);
+    assert_failed(visit, DROVER_FAILURE_TIMEOUT, "not reached within 1 s: ");
     g_assert_cmpint(visit->ended - visit->begun, >=, G_TIME_SPAN_SECOND);
 }
 
