@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+import time
 import unittest
 
 from launcher import machine, machines, provider
@@ -85,6 +86,56 @@ class Reload(LauncherCase):
         self.wait_for_ready(3, 'l')
         # It is said once, not at every look.
         self.assertEqual(len(launcher.find_log('ERROR .*the same|ERROR .*127')), 1)
+
+    def test_C_56_file_missing_for_a_moment(self):
+        launcher = self.start_two()
+        mark = launcher.mark()
+        os.unlink(launcher.config_path)
+        time.sleep(1)  # this is the moment
+        run_job(self.scheduler, self.executor, ['l'])
+        launcher.configure([provider('p', machines(3)), provider('q', machines(1, 'm', 11))])
+        launcher.wait_for_log('Using the configuration', mark)
+        self.wait_for_ready(4)
+        self.assertEqual(launcher.find_log(' ERROR ', mark), [])
+        self.assertEqual(len(launcher.find_log(STARTED.format('q'))), 1)
+
+    def test_C_57_broken_file_is_repaired(self):
+        launcher = self.start_two()
+        refused = 'the running one stays in force'
+        waiting = self.submit('l', 'l', 'l')
+        mark = launcher.mark()
+        launcher.write_config('providers: [')
+        launcher.wait_for_log(refused, mark)
+        launcher.wait_for_log('Not now', launcher.mark(), count=3)  # it was looked at three times
+        self.assertEqual(len(launcher.find_log(r' ERROR .*nodepool\.yaml:1:', mark)), 1)
+        mark = launcher.mark()
+        launcher.signal(signal.SIGHUP)
+        launcher.wait_for_log(refused, mark)
+        self.assertEqual(len(launcher.find_log(r' ERROR .*nodepool\.yaml:1:', mark)), 1)
+        run_job(self.scheduler, self.executor, ['m'])
+        self.assertEqual(launcher.find_log('Using the configuration'), [])
+        launcher.reload([provider('p', machines(3)), provider('q', machines(1, 'm', 11))])
+        waiting.wait('fulfilled')
+
+    def test_C_61_changes_that_need_a_restart(self):
+        """They are named, and the rest of the file is used."""
+        sshd = Sshd()  # has files that can be read
+        self.addCleanup(sshd.close)
+        files = {'cert': f'{sshd.folder}/0.pub', 'key': f'{sshd.folder}/0',
+                 'ca': f'{sshd.folder}/0.pub'}
+        launcher = self.launcher(provider('p', machines(1)))
+        self.wait_for_ready(1)
+        chroot = launcher.chroot
+        for count, (changed_chroot, options) in enumerate((
+                (f'{chroot}/elsewhere', {}), (chroot, {}), (chroot, {'zookeeper_tls': files}),
+                (chroot, {})), 2):
+            mark = launcher.mark()
+            launcher.chroot = changed_chroot
+            launcher.reload([provider('p', machines(count))], **options)
+            launcher.wait_for_log('WARNING .*restart the launcher', mark)
+            self.wait_for_ready(count)
+        run_job(self.scheduler, self.executor, ['l'])
+        self.assertEqual(launcher.find_log('suspended|session lost'), [])
 
     def test_L_94_Z_44_provider_removed(self):
         launcher = self.start_two()

@@ -12,7 +12,7 @@ from crowd import Crowd
 from launcher import machine, machines, provider
 from launcher_case import LauncherCase, is_full, seed_of
 from proxy import Proxy
-from zuul_client import run_job
+from zuul_client import NODES, encode, run_job
 
 SHORT = 2  # seconds: the time-out of sessions that are meant to end
 
@@ -128,6 +128,35 @@ class Session(LauncherCase):
         self.wait_for_pools('p-main')
         run_job(self.scheduler, self.executor, ['l', 'l'])
         self.wait_for_ready(2)
+
+    def test_L_103_reconnection_with_many_nodes(self):
+        """A launcher that reads everything again fails nothing that the other one can serve."""
+        first = self.launcher(provider('p', machines(1)))
+        self.launcher(provider('q', machines(1, 'm', 11)))
+        self.wait_for_ready(2)
+        foreign = encode({'state': 'in-use', 'provider': 'foreign', 'pool': 'main', 'type': ['x'],
+                          'state_time': time.time()})
+        made = [self.client.create_async(f'{NODES}/', foreign, sequence=True)
+                for _ in range(5000)]
+        for answer in made:
+            answer.get(60)
+        for _ in range(3):
+            expire(first)
+            self.assert_served('m', 'm', 'm')  # the second one is there all the time
+            self.wait_for_pools('p-main', 'q-main')
+            self.server.restart()
+            self.assert_served('l', 'm', 'l', 'm')
+        impossible = self.submit('unknown').wait('failed', limit=60)
+        self.assertEqual(len(impossible['declined_by']), 2)
+
+    def assert_served(self, *labels):
+        """Requests of one label each, which nobody fails meanwhile."""
+        requests = [self.submit(label) for label in labels]
+        for request in requests:
+            request.wait('fulfilled', limit=60)
+            self.observer.sync()
+            self.assertEqual(self.observer.states(request.path), ['requested', 'fulfilled'])
+            self.executor.refuse(request.id)
 
     def test_Z_08_server_comes_later(self):
         self.server.kill()

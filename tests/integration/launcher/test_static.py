@@ -3,10 +3,12 @@ machine is really contacted it is an SSH server of the test's own."""
 
 import json
 import socket
+import subprocess
+import time
 import unittest
 
 from launcher import machine, machines, provider
-from launcher_case import LauncherCase
+from launcher_case import LIMIT, LauncherCase, seed_of
 from sshd import Sshd
 from zuul_client import NODES, encode, run_job
 
@@ -149,6 +151,33 @@ class Registering(StaticCase):
         sshd.start(offered=[0])
         self.wait_for_ready(1)
 
+    def test_H_33_port_other_than_22(self):
+        """What Zuul makes of the record is what ssh needs to know the machine."""
+        sshd = self.sshd('ed25519', 'rsa')
+        self.start_with(self.host(sshd))
+        _, node = self.only_node()
+        self.assertEqual(len(node['host_keys']), 2)
+        for index, key in enumerate(node['host_keys']):
+            # An account without keys: the handshake is over when the server refuses it.
+            self.assertIn('Permission denied', self.ssh(sshd, node, key))
+            sshd.stop()
+            sshd.start(offered=[1 - index])
+            self.assertIn('Host key verification failed', self.ssh(sshd, node, key))
+            sshd.stop()
+            sshd.start(offered=[0, 1])
+
+    def ssh(self, sshd, node, key):
+        """What ssh says on its way to the machine, if this is all it knows of it."""
+        known = f'{sshd.folder}/known_hosts'
+        with open(known, 'w', encoding='ascii') as file:
+            file.write(f"[{node['interface_ip']}]:{node['connection_port']} {key}\n")
+        return subprocess.run(
+            ['ssh', '-F', 'none', '-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=yes',
+             '-o', f'UserKnownHostsFile={known}', '-o', 'GlobalKnownHostsFile=none',
+             '-o', 'IdentitiesOnly=yes', '-o', 'IdentityFile=none', '-p', str(sshd.port),
+             f"{node['username']}@{node['interface_ip']}", 'true'],
+            capture_output=True, text=True, check=False, timeout=60).stderr
+
     def test_ST_23_unchecked_machine_is_never_contacted(self):
         listener = self.listener()
         listener.setblocking(False)
@@ -172,7 +201,8 @@ class Registering(StaticCase):
         sshd.stop()
         launcher.start()
         self.wait_for_gone(before['l'])
-        launcher.wait_for_log('WARNING .*127.0.0.1.*not reached')
+        warning, = launcher.wait_for_log('WARNING .*127.0.0.1.*not reached')
+        self.assertEqual(warning.count(f'127.0.0.1 (user zuul, port {sshd.port})'), 1)
         self.assertEqual(self.observer.sync().ready_nodes(), [before['m']])
         sshd.start()
         self.wait_for_ready(2)
@@ -186,6 +216,41 @@ class Registering(StaticCase):
         self.wait_for_ready(2)
         self.assertEqual(sorted(node['slot'] for node in self.observer.sync().nodes().values()),
                          [0, 1])
+
+    def test_ST_35_comparison_and_deletion_at_once(self):
+        """Whichever comes first, there is one node a slot; the observer sees to that."""
+        random = seed_of(self)
+        slots = 100
+        launcher = self.start_with(*machines(slots // 2, max_parallel_jobs=2), count=slots,
+                                   sync_interval=1, timeout=30)
+        self.submit('l', *['l'] * slots)  # asks for more than there is: looked at with each tick
+        deletions = 0
+        while deletions < 1000:
+            # Ticks and comparisons come at the same moment, once a second.
+            launcher.wait_for_log('Not now', launcher.mark())
+            tick = time.monotonic()
+            victims = self.wait_for_ready(slots)[deletions % 2::2]
+            time.sleep(max(0, tick + 1 + random.uniform(-0.05, 0.01) - time.monotonic()))
+            self.delete_at_once(victims)
+            deletions += len(victims)
+            for node_id in victims:
+                self.wait_for_gone(node_id)
+        self.wait_for_ready(slots)
+        created = [operation for _, operations in self.observer.history for operation in operations
+                   if operation.kind == 'create' and operation.path.count('/') == 3 and
+                   operation.path.startswith(f'{NODES}/')]
+        self.assertEqual(len(created), slots + deletions)
+
+    def delete_at_once(self, node_ids):
+        """Half of them by hand, half of them as used: the launcher deletes these."""
+        nodes = self.observer.sync().nodes()
+        answers = []
+        for index, node_id in enumerate(node_ids):
+            path = f'{NODES}/{node_id}'
+            answers.append(self.client.delete_async(path) if index % 2 else
+                           self.client.set_async(path, encode(dict(nodes[node_id], state='used'))))
+        for answer in answers:
+            answer.get(LIMIT)
 
     def test_ST_43_killed_between_deletion_and_registration(self):
         launcher = self.start_with(machine('127.0.10.1'), timeout=1)
@@ -388,7 +453,7 @@ class Reconfiguring(StaticCase):
 
 
 class Using(StaticCase):
-    def test_ST_25_ST_26_ST_27_L_43_machine_dies(self):
+    def test_ST_25_ST_26_ST_27_L_43_H_26_H_27_machine_dies_and_lives_again(self):
         sshd = self.sshd()
         launcher = self.start_with(self.host(sshd, 'l', timeout=2), machine('127.0.10.1', 'm'),
                                    sync_interval=1)
@@ -402,8 +467,13 @@ class Using(StaticCase):
         pool, = self.observer.sync().pools().values()
         self.assertFalse(pool['paused'])
         sshd.start()
-        self.assertNotEqual(waiting.wait('fulfilled')['nodes'], [before['l']])
+        alive = time.time() * 1000
+        after, = waiting.wait('fulfilled')['nodes']
+        self.assertNotEqual(after, before['l'])
         self.assertEqual(self.observer.states(waiting.path), ['requested', 'fulfilled'])
+        registered = self.observer.changes(f'{NODES}/{after}')[0][0].time
+        # A comparison may have begun just before: it takes its time-out, the next one a second.
+        self.assertLess(registered - alive / 1000, 1 + 2 + sanitizer_slack())
 
     def test_dead_machine_whose_node_is_locked_for_a_moment(self):
         """It is not given away while it is dead, and is not forgotten when it lives again."""

@@ -206,6 +206,31 @@ test_closed_while_opening(void)
     g_assert_cmpint(never.failure, ==, DROVER_FAILURE_OTHER);
 }
 
+/* What is under way ends first, and only then the driver. */
+static void
+test_closed_last(void)
+{
+    g_autofree char *text = NULL;
+    g_autofree char *path = NULL;
+    Fixture fixture;
+    int fd = g_file_open_tmp("drover-test-XXXXXX", &path, NULL);
+
+    drover_log_set_fd(fd);
+    fixture_open(&fixture, "steps");
+    for (guint i = 0; i < 5; i++)
+        fixture_submit(&fixture, DROVER_TASK_MACHINE_DELETE);
+    g_assert_cmpuint(fixture.answers, ==, 0);
+    fixture_close(&fixture, FALSE); /* asserts that no answer comes afterwards */
+    drover_log_set_fd(2);
+    g_assert_cmpuint(fixture.answers, ==, 5);
+    g_assert_true(fixture.ok);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "closed, operations under way: 0"));
+    fixture_clear(&fixture);
+    close(fd);
+    g_unlink(path);
+}
+
 static void
 test_no_task_after_close(void)
 {
@@ -309,6 +334,7 @@ main(int argc, char **argv)
     g_test_add_func("/runner/saved-and-resumed", test_saved_and_resumed);
     g_test_add_func("/runner/open-refused", test_open_refused);
     g_test_add_func("/runner/closed-while-opening", test_closed_while_opening);
+    g_test_add_func("/runner/F-63-closed-last", test_closed_last);
     g_test_add_func("/runner/no-task-after-close", test_no_task_after_close);
     g_test_add_func("/runner/cancel", test_cancel);
     g_test_add_func("/runner/cancel-ignored", test_cancel_ignored);

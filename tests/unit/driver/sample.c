@@ -75,6 +75,7 @@ struct self {
     const char *mode;
     struct drover_operation *earlier; /* of the operation before */
     GString *heard;                   /* what the host said, for machine_console() to tell */
+    int counting;                     /* operations of count_to_three() under way */
 };
 
 __attribute__((unused)) static int
@@ -149,7 +150,8 @@ provider_close(void *self)
 
     if (own == NULL)
         return;
-    drover_provider_log(own->provider, DROVER_INFO, "closed");
+    drover_provider_log(own->provider, DROVER_INFO, "closed, operations under way: %d",
+                        own->counting);
     g_string_free(own->heard, TRUE);
     free(own);
 }
@@ -182,9 +184,12 @@ count_to_three(struct self *own, struct drover_operation *op)
     if (count == NULL) {
         count = calloc(1, sizeof(*count));
         drover_operation_set_state(op, count, free);
+        own->counting++;
     }
-    if (++*count == 3)
+    if (++*count == 3) {
+        own->counting--;
         return DROVER_DONE;
+    }
     drover_operation_call_after(op, 1);
     return DROVER_RUNNING;
 }
