@@ -134,18 +134,25 @@ is_old(const struct drover_cache *cache)
     return !cache->has_value || drover_now() >= cache->old_from;
 }
 
+/* A cloud that fails at once is not asked in a circle by all those who need it. */
+static gboolean
+may_fetch(const struct drover_cache *cache)
+{
+    return is_old(cache) && drover_now() >= cache->not_before;
+}
+
 enum drover_cache_answer
 drover_cache_get(struct drover_cache *cache, struct drover_operation *op, const void **value)
 {
     /* The fetch may be over when begin_fetch() returns. */
-    if (!cache->unsaid && is_old(cache))
+    if (!cache->unsaid && may_fetch(cache))
         begin_fetch(cache);
     if (cache->unsaid && !cache->fetching) {
         cache->unsaid = FALSE;
         return DROVER_CACHE_FAILED;
     }
     if (!cache->has_value) {
-        note_waiting(cache, op);
+        drover_cache_wait(cache, op);
         return DROVER_CACHE_WAIT;
     }
     *value = cache->value;

@@ -51,7 +51,7 @@ DROVER_EXPORT void drover_cache_failed(struct drover_cache *cache, enum drover_f
 enum drover_cache_answer {
     DROVER_CACHE_VALUE = 1, /* `value` is set; valid until the step returns */
     DROVER_CACHE_WAIT,      /* nothing yet; the operation is woken */
-    DROVER_CACHE_FAILED,    /* the last fetch; said once, the next call tries again */
+    DROVER_CACHE_FAILED,    /* the last fetch; said once. The next begins a second later at most */
 };
 
 /* `op` may be NULL: nobody is woken. */

@@ -223,6 +223,29 @@ test_waiting_after_failure(void)
     end(&fixture);
 }
 
+/* Nor by many who need it and are told of a failure one after the other. */
+static void
+test_asking_after_failure(void)
+{
+    Fixture fixture;
+    gint64 begun;
+
+    begin(&fixture, 200);
+    get(&fixture);
+    begun = g_get_monotonic_time();
+    drover_cache_failed(fixture.cache, DROVER_FAILURE_OTHER, "no");
+    fixture.woken = FALSE;
+    g_assert_cmpint(get(&fixture), ==, DROVER_CACHE_FAILED);
+    g_assert_cmpint(get(&fixture), ==, DROVER_CACHE_WAIT);
+    g_assert_cmpint(get(&fixture), ==, DROVER_CACHE_WAIT);
+    g_assert_cmpuint(fixture.fetches, ==, 1);
+    fixture.at_once = TRUE;
+    g_assert_true(test_wait_for(&fixture.woken, LIMIT_MILLISECONDS));
+    g_assert_cmpint(g_get_monotonic_time() - begun, >=, 190 * G_TIME_SPAN_MILLISECOND);
+    g_assert_cmpuint(value_of(&fixture), ==, 2);
+    end(&fixture);
+}
+
 /* One that waited has ended: nobody is woken. */
 static void
 test_waiting_operation_ends(void)
@@ -249,6 +272,7 @@ main(int argc, char **argv)
     g_test_add_func("/cache/expired-while-fetching", test_expired_while_fetching);
     g_test_add_func("/cache/waiting", test_waiting);
     g_test_add_func("/cache/waiting-after-failure", test_waiting_after_failure);
+    g_test_add_func("/cache/asking-after-failure", test_asking_after_failure);
     g_test_add_func("/cache/waiting-operation-ends", test_waiting_operation_ends);
     return g_test_run();
 }
