@@ -62,6 +62,7 @@ take(struct creation *creation, struct drover_operation *op, const char *id)
 {
     objects_set(&creation->making.objects, creation->kind, id);
     objects_show(&creation->making.objects, op);
+    drover_operation_log(op, DROVER_INFO, "%s %s is made", object_forms[creation->kind].member, id);
     if (creation->kind == OBJECT_SERVER)
         creation->made = drover_now();
     choose_next(creation, op);
@@ -116,7 +117,7 @@ judge(const struct making *making, struct drover_operation *op, const json_t *ma
 {
     switch (machine_state(machine)) {
     case MACHINE_UP:
-        return machine_show(making->cloud, op, machine);
+        return machine_show(op, machine);
     case MACHINE_BROKEN:
         return machine_fail(op, machine);
     case MACHINE_BOOTS:

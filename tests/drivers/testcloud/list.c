@@ -169,6 +169,20 @@ list_free(struct list *list)
 
 /* ---- Looking ---- */
 
+/* Until the cache wakes the operation, or simply for some time. */
+static enum drover_step
+wait_in_style(const struct list *list, struct drover_operation *op)
+{
+    struct timespec pause = {.tv_sec = list->interval / 1000,
+                             .tv_nsec = (long)(list->interval % 1000) * 1000000};
+
+    if (list->cloud->blocks)
+        nanosleep(&pause, NULL);
+    else
+        drover_operation_call_after(op, DROVER_WHEN_WOKEN);
+    return DROVER_RUNNING;
+}
+
 enum drover_step
 list_get(struct list *list, struct drover_operation *op, const json_t **items)
 {
@@ -179,8 +193,7 @@ list_get(struct list *list, struct drover_operation *op, const json_t **items)
         *items = value;
         return DROVER_DONE;
     case DROVER_CACHE_WAIT:
-        drover_operation_call_after(op, DROVER_WHEN_WOKEN);
-        return DROVER_RUNNING;
+        return wait_in_style(list, op);
     case DROVER_CACHE_FAILED:
         break;
     }
@@ -244,16 +257,8 @@ list_find(const json_t *items, const char *member, const char *text)
 enum drover_step
 list_wait(struct list *list, struct drover_operation *op)
 {
-    struct timespec pause = {.tv_sec = list->interval / 1000,
-                             .tv_nsec = (long)(list->interval % 1000) * 1000000};
-
-    if (list->cloud->blocks) {
-        nanosleep(&pause, NULL);
-        return DROVER_RUNNING;
-    }
     drover_cache_wait(list->cache, op);
-    drover_operation_call_after(op, DROVER_WHEN_WOKEN);
-    return DROVER_RUNNING;
+    return wait_in_style(list, op);
 }
 
 int

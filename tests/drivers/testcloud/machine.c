@@ -140,31 +140,17 @@ show(struct drover_operation *op, const char *field, const json_t *value)
     }
 }
 
-/* How it is used: as the image's entry says, unless the cloud says something itself. */
+/* What the cloud says of a machine besides counts more than what the host knows of the image. */
 static void
-show_connection(const struct cloud *cloud, struct drover_operation *op, const json_t *machine)
+show_members(struct drover_operation *op, const json_t *fields)
 {
-    static const struct {
-        const char *field, *option;
-    } texts[] = {
-        {"username", "username"},
-        {"python_path", "python-path"},
-        {"shell_type", "shell-type"},
-        {"connection_type", "connection-type"},
-    };
-    const struct drover_value *image =
-        label_cloud_image(cloud->config, drover_operation_label_config(op));
     const char *field;
     json_t *value;
 
-    for (size_t i = 0; image != NULL && i < sizeof texts / sizeof *texts; i++)
-        drover_operation_set_string(op, texts[i].field,
-                                    drover_value_get_string(image, texts[i].option, NULL));
-    if (image != NULL)
-        drover_operation_set_integer(op, "connection_port",
-                                     drover_value_get_integer(image, "connection-port", 22));
-    json_object_foreach(json_object_get(machine, "connection"), field, value)
+    json_object_foreach((json_t *)fields, field, value)
+    {
         show(op, field, value);
+    }
 }
 
 static const char *
@@ -183,21 +169,19 @@ address_of(const json_t *machine)
 }
 
 enum drover_step
-machine_show(struct cloud *cloud, struct drover_operation *op, const json_t *machine)
+machine_show(struct drover_operation *op, const json_t *machine)
 {
     const char *address = address_of(machine);
-    const char *field;
-    json_t *value;
 
     if (address == NULL)
         return drover_operation_fail(op, DROVER_FAILURE_NO_ADDRESS,
                                      "machine %s has no address that can be used",
                                      json_string_value(json_object_get(machine, "id")));
     drover_operation_set_string(op, "interface_ip", address);
-    json_object_foreach(json_object_get(machine, "addresses"), field, value) show(op, field, value);
+    show_members(op, json_object_get(machine, "addresses"));
     show(op, "az", json_object_get(machine, "zone"));
     show(op, "host_id", json_object_get(machine, "host"));
-    show_connection(cloud, op, machine);
+    show_members(op, json_object_get(machine, "connection"));
     machine_show_label_cost(op, json_object_get(machine, "flavor"));
     return DROVER_DONE;
 }

@@ -25,9 +25,8 @@ json_t *machine_description(struct cloud *cloud, const struct drover_operation *
 /* FALSE for one that the cloud lists although it is gone. */
 int machine_exists(const json_t *machine);
 enum machine_state machine_state(const json_t *machine);
-/* Ends a create with the machine's address, connection and cost. */
-enum drover_step machine_show(struct cloud *cloud, struct drover_operation *op,
-                              const json_t *machine);
+/* Ends a create with the machine's address, what the cloud says of its use, and its cost. */
+enum drover_step machine_show(struct drover_operation *op, const json_t *machine);
 /* Ends a create with what is wrong with the machine. */
 enum drover_step machine_fail(struct drover_operation *op, const json_t *machine);
 /* Cores, memory and itself, by its flavor. */

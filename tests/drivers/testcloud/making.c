@@ -61,7 +61,8 @@ making_hear(struct making *making, struct drover_operation *op, enum object_kind
         return NULL;
     }
     answer = call_answer(making->call);
-    id = json_string_value(json_object_get(json_object_get(answer, object_forms[kind].kind), "id"));
+    id = json_string_value(
+        json_object_get(json_object_get(answer, object_forms[kind].answer), "id"));
     copy = id != NULL ? strdup(id) : NULL;
     json_decref(answer);
     if (copy == NULL)

@@ -4,10 +4,10 @@
 #include <string.h>
 
 const struct object_form object_forms[OBJECT_KINDS] = {
-    [OBJECT_SERVER] = {"server", "machine", "/machines"},
-    [OBJECT_ADDRESS] = {"address", "address", "/addresses"},
-    [OBJECT_VOLUME] = {"volume", "volume", "/volumes"},
-    [OBJECT_IMAGE] = {"image", "image", "/images"},
+    [OBJECT_SERVER] = {"server", "machine", "instance", "/machines"},
+    [OBJECT_ADDRESS] = {"address", "address", "address", "/addresses"},
+    [OBJECT_VOLUME] = {"volume", "volume", "volume", "/volumes"},
+    [OBJECT_IMAGE] = {"image", "image", "image", "/images"},
 };
 
 struct list *

@@ -20,7 +20,9 @@ enum object_kind {
 
 struct object_form {
     const char *member;     /* of the external id */
-    const char *kind;       /* of resources, and the member of the cloud's answers */
+    const char *answer;     /* the member of the cloud's answers */
+    const char *resource;   /* its kind as a resource; the one word that Nodepool has for machines
+                               of every cloud is "instance" */
     const char *collection; /* of the cloud, "/volumes" */
 };
 extern const struct object_form object_forms[OBJECT_KINDS];

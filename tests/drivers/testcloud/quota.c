@@ -3,6 +3,7 @@
 #include "call.h"
 #include "list.h"
 #include "machine.h"
+#include "objects.h"
 #include "resources.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ show_usage(struct cloud *cloud, struct drover_operation *op)
     {
         if (!machine_exists(machine))
             continue;
-        show_resource(op, "machine", machine);
+        show_resource(op, object_forms[OBJECT_SERVER].resource, machine);
         machine_show_cost(op, json_object_get(machine, "flavor"));
     }
     return DROVER_DONE;

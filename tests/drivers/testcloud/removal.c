@@ -285,7 +285,7 @@ delete_resource(struct cloud *cloud, struct drover_operation *op)
     const char *kind = drover_operation_input(op, "kind");
 
     for (int i = 0; kind != NULL && i < OBJECT_KINDS; i++)
-        if (strcmp(kind, object_forms[i].kind) == 0)
+        if (strcmp(kind, object_forms[i].resource) == 0)
             return remove_one(cloud, op, (enum object_kind)i);
     return drover_operation_fail(op, DROVER_FAILURE_NOT_FOUND, "there are no resources of kind %s",
                                  kind != NULL ? kind : "");

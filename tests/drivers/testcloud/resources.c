@@ -48,7 +48,7 @@ list_resources(struct cloud *cloud, struct drover_operation *op)
             return step;
     }
     for (int i = 0; i < OBJECT_KINDS; i++)
-        show_own(op, object_forms[i].kind, items[i]);
+        show_own(op, object_forms[i].resource, items[i]);
     return DROVER_DONE;
 }
 
@@ -63,6 +63,6 @@ list_images(struct cloud *cloud, struct drover_operation *op)
     if (step != DROVER_DONE)
         return step;
     json_array_foreach(images, index, image)
-        show_resource(op, object_forms[OBJECT_IMAGE].kind, image);
+        show_resource(op, object_forms[OBJECT_IMAGE].resource, image);
     return DROVER_DONE;
 }

@@ -73,6 +73,16 @@ close_provider(void *self)
     free(cloud);
 }
 
+/* ---- News: only the log shows that they were heard ---- */
+
+static void
+note_idle(void *self)
+{
+    const struct cloud *cloud = self;
+
+    drover_provider_log(cloud->provider, DROVER_INFO, "Idle: a newer configuration takes over");
+}
+
 static void
 note_scan_failed(void *self, const char *label, const char *external_id)
 {
@@ -83,12 +93,29 @@ note_scan_failed(void *self, const char *label, const char *external_id)
 }
 
 static void
+note_deleted(void *self, const char *node_id)
+{
+    const struct cloud *cloud = self;
+
+    drover_provider_log(cloud->provider, DROVER_INFO, "Node %s is gone", node_id);
+}
+
+static void
+note_reused(void *self, const char *node_id, const char *request_id)
+{
+    const struct cloud *cloud = self;
+
+    drover_provider_log(cloud->provider, DROVER_INFO, "Node %s is used again, by request %s",
+                        node_id, request_id);
+}
+
+/* ---- Style ---- */
+
+static void
 wake(void *self, struct drover_operation *op)
 {
     drover_operation_wake(op);
 }
-
-/* ---- Style ---- */
 
 static enum drover_step
 run(void *self, struct drover_operation *op,
@@ -137,6 +164,7 @@ static const struct drover_driver driver = {
     .options = testcloud_options,
     .config_check = check_config,
     .provider_open = open_provider,
+    .provider_idle = note_idle,
     .provider_close = close_provider,
     .operation_cancel = wake,
     .operation_save = work_save,
@@ -155,5 +183,7 @@ static const struct drover_driver driver = {
     .image_upload = image_upload,
     .image_delete = image_delete,
     .image_list = image_list,
+    .node_deleted = note_deleted,
+    .node_reused = note_reused,
 };
 DROVER_DRIVER(driver)

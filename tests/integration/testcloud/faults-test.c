@@ -218,6 +218,25 @@ test_one_list_for_all(gconstpointer unused)
     g_assert_cmpuint(cloud_count("machines"), ==, LAUNCHES);
 }
 
+/* Nor are there more lists when they fail: each failure is told to one launch. */
+static void
+test_failing_list_for_all(gconstpointer unused)
+{
+    enum { LAUNCHES = 20, FAILED = 4 };
+    g_autoptr(Provider) provider = provider_open("'list-interval': 0.2", NULL);
+    g_autoptr(GPtrArray) launches = g_ptr_array_new_with_free_func((GDestroyNotify)work_free);
+    guint failed = 0;
+
+    cloud_fault(ON_LIST "'times': 4, 'garbage': 'text'");
+    for (guint i = 0; i < LAUNCHES; i++)
+        g_ptr_array_add(launches, work_begin(provider, DROVER_TASK_MACHINE_CREATE, NULL));
+    for (guint i = 0; i < LAUNCHES; i++) {
+        work_wait(launches->pdata[i]);
+        failed += !((Work *)launches->pdata[i])->ok;
+    }
+    g_assert_cmpuint(failed, ==, FAILED);
+}
+
 /* ---- Lost and late answers ---- */
 
 /* The machine is there all the same, and tagged, so that it is found as leaked. */
@@ -342,6 +361,7 @@ main(int argc, char **argv)
         {"/testcloud/lists-lag", test_lists_lag, NULL},
         {"/testcloud/delete-before-it-is-listed", test_delete_before_it_is_listed, NULL},
         {"/testcloud/SM-62-one-list-for-all", test_one_list_for_all, NULL},
+        {"/testcloud/failing-list-for-all", test_failing_list_for_all, NULL},
         {"/testcloud/FT-06-answer-is-dropped", test_answer_is_lost, ON_CREATE "'drop': 'after'"},
         {"/testcloud/FT-06-answer-is-half", test_answer_is_lost, ON_CREATE "'half': true"},
         {"/testcloud/delete-answer-is-lost", test_delete_answer_is_lost, NULL},

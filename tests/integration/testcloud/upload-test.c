@@ -206,7 +206,7 @@ has_begun(gpointer user_data)
     return progress->done > 0 || progress->work->done;
 }
 
-/* The cloud reads nothing yet: some of the file is on its way, and that is shown. */
+/* The cloud reads nothing yet, but some of the file is on its way, and that is shown. */
 static void
 test_progress(gconstpointer unused)
 {
@@ -223,7 +223,7 @@ test_progress(gconstpointer unused)
         g_main_context_iteration(NULL, FALSE);
     }
     g_assert_false(work->done);
-    g_assert_cmpuint(progress.done, <, SIZE);
+    g_assert_cmpuint(progress.done, <=, SIZE);
     g_assert_cmpuint(progress.total, ==, SIZE);
     drover_task_cancel(work->task);
     work_wait(work);
