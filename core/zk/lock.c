@@ -160,15 +160,6 @@ find_first(const DroverLock *lock, const char *const *names, Criterion criterion
     return first;
 }
 
-static void
-remove_contender(DroverLock *lock, const char *path, DroverCommitFunc done, gpointer user_data)
-{
-    DroverTransaction *removal = drover_transaction_new();
-
-    drover_transaction_delete(removal, path, -1);
-    drover_session_commit(lock->session, removal, done, user_data);
-}
-
 static const char *
 find_own(DroverLock *lock, const char *const *names)
 {
@@ -189,7 +180,7 @@ remove_others(DroverLock *lock, const char *const *names, const char *own)
     for (; *names != NULL; names++)
         if (*names != own && (is_own(lock, *names) || is_inherited(lock, *names))) {
             g_autofree char *path = g_strconcat(lock->directory, "/", *names, NULL);
-            remove_contender(lock, path, NULL, NULL);
+            drover_session_delete(lock->session, path, NULL, NULL);
         }
 }
 
@@ -422,7 +413,7 @@ step(DroverLock *lock)
     else if (connected && lock->state == ACQUIRING)
         acquire(lock);
     else if (connected && lock->state == IDLE && lock->contender != NULL)
-        remove_contender(lock, lock->contender, on_removed, ask(lock));
+        drover_session_delete(lock->session, lock->contender, on_removed, ask(lock));
     else if (connected && lock->state == IDLE && lock->tried)
         list_directory(lock);
 }

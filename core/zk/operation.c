@@ -96,46 +96,60 @@ on_list(int rc, const struct String_vector *names, const struct Stat *stat, cons
     answer_read(read, rc, rc == ZOK ? stat : NULL);
 }
 
-void
-drover_session_get(DroverSession *session, const char *path, gboolean watch, DroverReadFunc done,
-                   gpointer user_data)
+/* One call of the library; what it returns. */
+typedef int (*AskFunc)(zhandle_t *zh, const char *full, gboolean watch, Read *read);
+
+static int
+ask_get(zhandle_t *zh, const char *full, gboolean watch, Read *read)
+{
+    return zoo_aget(zh, full, watch, on_get, read);
+}
+
+static int
+ask_exists(zhandle_t *zh, const char *full, gboolean watch, Read *read)
+{
+    return zoo_aexists(zh, full, watch, on_exists, read);
+}
+
+static int
+ask_list(zhandle_t *zh, const char *full, gboolean watch, Read *read)
+{
+    return zoo_aget_children2(zh, full, watch, on_list, read);
+}
+
+static void
+begin_read(DroverSession *session, const char *path, AskFunc ask, gboolean watch,
+           DroverReadFunc done, gpointer user_data)
 {
     g_autofree char *full = drover_session_full_path(session, path);
     Read *read = read_new(session, done, user_data);
     zhandle_t *zh = drover_session_handle(session);
-    int rc = zh != NULL ? zoo_aget(zh, full, watch, on_get, read) : ZCONNECTIONLOSS;
+    int rc = zh != NULL ? ask(zh, full, watch, read) : ZCONNECTIONLOSS;
 
     drover_session_count(session)->reads++;
     if (rc != ZOK)
         answer_read(read, rc, NULL);
+}
+
+void
+drover_session_get(DroverSession *session, const char *path, gboolean watch, DroverReadFunc done,
+                   gpointer user_data)
+{
+    begin_read(session, path, ask_get, watch, done, user_data);
 }
 
 void
 drover_session_exists(DroverSession *session, const char *path, gboolean watch, DroverReadFunc done,
                       gpointer user_data)
 {
-    g_autofree char *full = drover_session_full_path(session, path);
-    Read *read = read_new(session, done, user_data);
-    zhandle_t *zh = drover_session_handle(session);
-    int rc = zh != NULL ? zoo_aexists(zh, full, watch, on_exists, read) : ZCONNECTIONLOSS;
-
-    drover_session_count(session)->reads++;
-    if (rc != ZOK)
-        answer_read(read, rc, NULL);
+    begin_read(session, path, ask_exists, watch, done, user_data);
 }
 
 void
 drover_session_list(DroverSession *session, const char *path, gboolean watch, DroverReadFunc done,
                     gpointer user_data)
 {
-    g_autofree char *full = drover_session_full_path(session, path);
-    Read *read = read_new(session, done, user_data);
-    zhandle_t *zh = drover_session_handle(session);
-    int rc = zh != NULL ? zoo_aget_children2(zh, full, watch, on_list, read) : ZCONNECTIONLOSS;
-
-    drover_session_count(session)->reads++;
-    if (rc != ZOK)
-        answer_read(read, rc, NULL);
+    begin_read(session, path, ask_list, watch, done, user_data);
 }
 
 /* ---- Transactions ---- */
@@ -337,6 +351,16 @@ drover_session_commit(DroverSession *session, DroverTransaction *transaction, Dr
         g_clear_pointer(&transaction->results, g_free);
         on_commit(rc, transaction);
     }
+}
+
+void
+drover_session_delete(DroverSession *session, const char *path, DroverCommitFunc done,
+                      gpointer user_data)
+{
+    DroverTransaction *transaction = drover_transaction_new();
+
+    drover_transaction_delete(transaction, path, -1);
+    drover_session_commit(session, transaction, done, user_data);
 }
 
 /* ---- Parents ---- */

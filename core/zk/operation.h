@@ -56,6 +56,10 @@ guint drover_transaction_check(DroverTransaction *transaction, const char *path,
 void drover_session_commit(DroverSession *session, DroverTransaction *transaction,
                            DroverCommitFunc done, gpointer user_data);
 
+/* Deletes one znode, whatever its version. `done` may be NULL. */
+void drover_session_delete(DroverSession *session, const char *path, DroverCommitFunc done,
+                           gpointer user_data);
+
 /* Creates a persistent, empty znode and its missing parents; ZOK when it exists already. */
 void drover_session_ensure(DroverSession *session, const char *path, DroverReadFunc done,
                            gpointer user_data);

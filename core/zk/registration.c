@@ -70,10 +70,8 @@ static void
 remove_znode(DroverRegistration *registration, const char *name, DroverCommitFunc done)
 {
     g_autofree char *path = path_of(registration, name);
-    DroverTransaction *removal = drover_transaction_new();
 
-    drover_transaction_delete(removal, path, -1);
-    drover_session_commit(registration->session, removal, done, registration_ref(registration));
+    drover_session_delete(registration->session, path, done, registration_ref(registration));
 }
 
 static void
