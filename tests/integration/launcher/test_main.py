@@ -6,6 +6,8 @@ import unittest
 
 from launcher import machine, machines, provider
 from launcher_case import LauncherCase
+from observer import Cluster
+from transactions import Tree
 from zuul_client import NODES, REQUESTS, AcceptError, encode, run_job
 
 NODE_FIELDS = {
@@ -103,6 +105,36 @@ class Serving(LauncherCase):
         self.assertEqual([cluster.node(node_id)['type'] for node_id in nodes],
                          [['a'], ['b'], ['a']])
         self.assertEqual(len(set(nodes)), 3)
+
+    def when_fulfilled(self, request):
+        """The cluster as it was at the first moment at which the request is seen fulfilled."""
+        past = Cluster(Tree())
+        self.observer.sync()
+        for transaction, _ in self.observer.history:
+            past.tree.apply(transaction)
+            if (past.request(request.id) or {}).get('state') == 'fulfilled':
+                return past
+        self.fail(f'{request.id} was never fulfilled')
+
+    def test_Z_49_at_the_first_moment(self):
+        self.start_with(machine('127.0.10.1', 'a', max_parallel_jobs=3), machine('127.0.10.2', 'b'),
+                        machine('127.0.10.3', 'c'), count=5)
+        wanted = [('c', 'a', 'b'), ('a', 'c'), ('b', 'a', 'a')]
+        requests = [self.submit(*labels) for labels in wanted]
+        # The nodes come back while others wait for them.
+        for request in requests:
+            request.wait('fulfilled')
+            nodes = self.executor.accept(request.id)
+            nodes.use()
+            nodes.give_back()
+        for request, labels in zip(requests, wanted):
+            past = self.when_fulfilled(request)
+            ids = past.request(request.id)['nodes']
+            records = [past.node(node_id) for node_id in ids]
+            self.assertEqual([record['type'] for record in records], [[label] for label in labels])
+            self.assertEqual({record['state'] for record in records}, {'ready'})
+            self.assertEqual({record['allocated_to'] for record in records}, {request.id})
+            self.assertEqual([past.is_locked(node_id) for node_id in ids], [False] * len(ids))
 
     def test_no_labels_no_nodes(self):
         self.start_with(machine('127.0.10.1'))
