@@ -3,10 +3,12 @@
     layers.py ROOT
 
 - In core/ an include only points to the own room or to a lower floor.
-- A driver in plugins/ includes <drover/...>, its own headers and those of libraries.
+- A driver in plugins/ or tests/drivers/ includes <drover/...>, its own headers and those of
+  libraries.
 - The SDK includes nothing of core/; its public headers only C's own headers.
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -45,8 +47,8 @@ def problem_in_core(root, path, kind, name):
     return None
 
 
-def problem_in_plugin(root, path, kind, name):
-    own = root / 'plugins' / path.relative_to(root / 'plugins').parts[0]
+def problem_in_driver(folder, root, path, kind, name):
+    own = root / folder / path.relative_to(root / folder).parts[0]
     if is_core_header(root, name):
         return 'a driver may not use core/'
     if kind == '"' and not any((base / name).resolve().is_relative_to(own)
@@ -66,7 +68,9 @@ def problem_in_sdk(root, path, kind, name):
     return None
 
 
-RULES = {'core': problem_in_core, 'plugins': problem_in_plugin, 'sdk': problem_in_sdk}
+RULES = {'core': problem_in_core, 'sdk': problem_in_sdk,
+         **{folder: functools.partial(problem_in_driver, folder)
+            for folder in ('plugins', 'tests/drivers')}}
 
 
 def main():

@@ -38,7 +38,9 @@ list_zones(struct cloud *cloud, struct drover_operation *op)
     if (step != DROVER_DONE)
         return step;
     json_array_foreach(zones, index, zone)
+    {
         drover_operation_add_item(op, "zone", json_string_value(json_object_get(zone, "name")));
+    }
     return DROVER_DONE;
 }
 

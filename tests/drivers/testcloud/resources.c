@@ -63,6 +63,8 @@ list_images(struct cloud *cloud, struct drover_operation *op)
     if (step != DROVER_DONE)
         return step;
     json_array_foreach(images, index, image)
+    {
         show_resource(op, object_forms[OBJECT_IMAGE].resource, image);
+    }
     return DROVER_DONE;
 }

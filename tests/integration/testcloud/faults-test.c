@@ -151,12 +151,8 @@ test_pages(gconstpointer unused)
     g_autoptr(Work) list = NULL;
 
     cloud_tell("settings", "'page': 2");
-    for (guint i = 0; i < MACHINES; i++) {
-        g_autofree char *id =
-            cloud_make("machines", "'name': 'x', 'flavor': 'small', 'image': 'plain'");
-
-        g_assert_nonnull(id);
-    }
+    for (guint i = 0; i < MACHINES; i++)
+        cloud_make("machines", "'name': 'x', 'flavor': 'small', 'image': 'plain'");
     list = work_run(provider, DROVER_TASK_RESOURCE_LIST, NULL);
     assert_done(list);
     g_assert_cmpuint(json_array_size(list->items), ==, MACHINES);

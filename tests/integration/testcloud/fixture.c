@@ -148,17 +148,13 @@ cloud_tell(const char *name, const char *format, ...)
     json_decref(body);
 }
 
-char *
+void
 cloud_make(const char *collection, const char *text)
 {
     json_t *body = read_json(text);
-    json_t *answer = call("POST", collection, body);
-    json_t *object = json_object_iter_value(json_object_iter(answer));
-    char *id = g_strdup(json_string_value(json_object_get(object, "id")));
 
+    json_decref(call("POST", collection, body));
     json_decref(body);
-    json_decref(answer);
-    return id;
 }
 
 void
@@ -236,11 +232,16 @@ value_of(const json_t *json)
     case JSON_OBJECT:
         value = drover_value_new_map();
         json_object_foreach((json_t *)json, key, member)
+        {
             drover_value_set(value, key, value_of(member));
+        }
         return value;
     case JSON_ARRAY:
         value = drover_value_new_list();
-        json_array_foreach(json, index, member) drover_value_append(value, value_of(member));
+        json_array_foreach(json, index, member)
+        {
+            drover_value_append(value, value_of(member));
+        }
         return value;
     case JSON_STRING:
         return drover_value_new_string(json_string_value(json));

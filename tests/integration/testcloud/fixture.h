@@ -27,8 +27,8 @@ void cloud_use(const char *url);
 const char *cloud_url(void);
 /* POSTs to /control/NAME; text as JSON in single quotes ('a': 1). */
 void cloud_tell(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* The same to a collection of the cloud, such as "volumes". Returns the new object's id. */
-char *cloud_make(const char *collection, const char *text);
+/* The same to a collection of the cloud, such as "volumes": makes an object that is nobody's. */
+void cloud_make(const char *collection, const char *text);
 /* Replaces the rules by one: "'path': ..., 'status': 500". */
 void cloud_fault(const char *rule);
 /* GETs /control/NAME. */
