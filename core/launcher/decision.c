@@ -6,10 +6,13 @@ typedef struct {
     const DroverPoolView *pool;
     const DroverRequest *request;
     GPtrArray *candidates; /* registered pools that could serve it and have not declined */
+    gboolean asked;        /* the cloud: */
+    DroverRoom images, ever;
+    char *images_reason, *ever_reason;
 } Case;
 
 /* TRUE when the rule settles the case; the reason may stay NULL. */
-typedef gboolean (*Rule)(const Case *the_case, char **reason);
+typedef gboolean (*Rule)(Case *the_case, char **reason);
 
 static const DroverComponent *
 candidate_at(const Case *the_case, guint index)
@@ -27,19 +30,19 @@ has_candidate_of(const Case *the_case, const char *provider)
 }
 
 static gboolean
-not_requested(const Case *the_case, char **reason)
+not_requested(Case *the_case, char **reason)
 {
     return the_case->request->state != DROVER_REQUEST_REQUESTED;
 }
 
 static gboolean
-declined_already(const Case *the_case, char **reason)
+declined_already(Case *the_case, char **reason)
 {
     return drover_request_is_declined_by(the_case->request, the_case->pool->launcher_id);
 }
 
 static gboolean
-another_provider_is_preferred(const Case *the_case, char **reason)
+another_provider_is_preferred(Case *the_case, char **reason)
 {
     const char *preferred = the_case->request->provider;
 
@@ -52,7 +55,7 @@ another_provider_is_preferred(const Case *the_case, char **reason)
 
 /* Between a preference and priorities the preference wins; else two pools could yield for ever. */
 static gboolean
-another_pool_goes_first(const Case *the_case, char **reason)
+another_pool_goes_first(Case *the_case, char **reason)
 {
     const char *preferred = the_case->request->provider;
     gboolean only_preferred = preferred != NULL && has_candidate_of(the_case, preferred);
@@ -80,7 +83,13 @@ has_label(const DroverPoolView *pool, const char *label)
 }
 
 static gboolean
-another_pool_has_the_labels(const Case *the_case, char **reason)
+is_broken(const DroverPoolView *pool, const char *label)
+{
+    return pool->cloud != NULL && pool->cloud->is_broken(label, pool->cloud->user_data);
+}
+
+static gboolean
+another_pool_has_the_labels(Case *the_case, char **reason)
 {
     if (drover_decision_missing_labels(the_case->pool, the_case->request) == 0 ||
         the_case->candidates->len == 0)
@@ -111,7 +120,7 @@ coming_pool_has_the_labels(const Case *the_case)
  * next one could serve.
  */
 static gboolean
-a_coming_pool_may_serve_it(const Case *the_case, char **reason)
+a_coming_pool_may_serve_it(Case *the_case, char **reason)
 {
     if ((!the_case->pool->disabled &&
          drover_decision_missing_labels(the_case->pool, the_case->request) == 0) ||
@@ -122,7 +131,7 @@ a_coming_pool_may_serve_it(const Case *the_case, char **reason)
 }
 
 static gboolean
-pool_is_disabled(const Case *the_case, char **reason)
+pool_is_disabled(Case *the_case, char **reason)
 {
     if (!the_case->pool->disabled)
         return FALSE;
@@ -131,13 +140,13 @@ pool_is_disabled(const Case *the_case, char **reason)
 }
 
 static gboolean
-labels_are_missing(const Case *the_case, char **reason)
+labels_are_missing(Case *the_case, char **reason)
 {
     g_autoptr(GPtrArray) missing = g_ptr_array_new();
     g_autofree char *names = NULL;
 
     for (char **label = the_case->request->labels; *label != NULL; label++)
-        if (!has_label(the_case->pool, *label))
+        if (!has_label(the_case->pool, *label) || is_broken(the_case->pool, *label))
             g_ptr_array_add(missing, *label);
     if (missing->len == 0)
         return FALSE;
@@ -145,6 +154,62 @@ labels_are_missing(const Case *the_case, char **reason)
     names = g_strjoinv(", ", (char **)missing->pdata);
     *reason = g_strdup_printf("node type(s) [%s] not available", names);
     return TRUE;
+}
+
+/* Once for all the rules that want to know. */
+static void
+ask_cloud(Case *the_case)
+{
+    const DroverCloudView *cloud = the_case->pool->cloud;
+
+    if (the_case->asked)
+        return;
+    the_case->asked = TRUE;
+    the_case->images = the_case->ever = DROVER_ROOM_FITS;
+    if (cloud == NULL)
+        return;
+    the_case->images = cloud->images(the_case->request, &the_case->images_reason, cloud->user_data);
+    the_case->ever = cloud->ever(the_case->request, &the_case->ever_reason, cloud->user_data);
+}
+
+static gboolean
+images_are_missing(Case *the_case, char **reason)
+{
+    ask_cloud(the_case);
+    if (the_case->images != DROVER_ROOM_FULL)
+        return FALSE;
+    *reason = g_strdup(the_case->images_reason);
+    return TRUE;
+}
+
+static gboolean
+it_never_fits(Case *the_case, char **reason)
+{
+    ask_cloud(the_case);
+    if (the_case->ever != DROVER_ROOM_FULL)
+        return FALSE;
+    *reason = g_strdup(the_case->ever_reason);
+    return TRUE;
+}
+
+static gboolean
+an_answer_is_missing(Case *the_case, char **reason)
+{
+    ask_cloud(the_case);
+    if (the_case->images != DROVER_ROOM_UNKNOWN && the_case->ever != DROVER_ROOM_UNKNOWN)
+        return FALSE;
+    *reason = g_strdup(the_case->images == DROVER_ROOM_UNKNOWN ? the_case->images_reason
+                                                               : the_case->ever_reason);
+    return TRUE;
+}
+
+static gboolean
+tenant_has_enough(Case *the_case, char **reason)
+{
+    const DroverCloudView *cloud = the_case->pool->cloud;
+
+    return cloud != NULL &&
+           cloud->tenant(the_case->request, reason, cloud->user_data) != DROVER_ROOM_FITS;
 }
 
 static gint
@@ -158,7 +223,7 @@ times_wanted(const DroverRequest *request, const char *label)
 }
 
 static gboolean
-a_label_is_out_of_stock(const Case *the_case, char **reason)
+a_label_is_out_of_stock(Case *the_case, char **reason)
 {
     for (char **label = the_case->request->labels; the_case->pool->stock != NULL && *label != NULL;
          label++) {
@@ -176,7 +241,7 @@ a_label_is_out_of_stock(const Case *the_case, char **reason)
 
 /* Nobody but those who keep standby nodes asks for it. A fixed stock never has one. */
 static gboolean
-a_new_node_is_wanted(const Case *the_case, char **reason)
+a_new_node_is_wanted(Case *the_case, char **reason)
 {
     if (the_case->request->reuse || the_case->pool->stock == NULL)
         return FALSE;
@@ -185,7 +250,7 @@ a_new_node_is_wanted(const Case *the_case, char **reason)
 }
 
 static gboolean
-pool_is_paused(const Case *the_case, char **reason)
+pool_is_paused(Case *the_case, char **reason)
 {
     if (!the_case->pool->paused)
         return FALSE;
@@ -194,7 +259,7 @@ pool_is_paused(const Case *the_case, char **reason)
 }
 
 static gboolean
-provider_is_busy(const Case *the_case, char **reason)
+provider_is_busy(Case *the_case, char **reason)
 {
     if (!the_case->pool->at_max_concurrency)
         return FALSE;
@@ -218,8 +283,12 @@ static const struct {
     {a_coming_pool_may_serve_it, DROVER_VERDICT_YIELD},
     {pool_is_disabled, DROVER_VERDICT_DECLINE},
     {labels_are_missing, DROVER_VERDICT_DECLINE},
+    {images_are_missing, DROVER_VERDICT_DECLINE},
+    {it_never_fits, DROVER_VERDICT_DECLINE},
+    {an_answer_is_missing, DROVER_VERDICT_DEFER},
     {a_label_is_out_of_stock, DROVER_VERDICT_DEFER},
     {a_new_node_is_wanted, DROVER_VERDICT_DECLINE},
+    {tenant_has_enough, DROVER_VERDICT_DEFER},
     {pool_is_paused, DROVER_VERDICT_DEFER},
     {provider_is_busy, DROVER_VERDICT_DEFER},
 };
@@ -240,11 +309,19 @@ find_candidates(const DroverPoolView *pool, const DroverRequest *request)
     return candidates;
 }
 
+static void
+clear_case(Case *the_case)
+{
+    if (the_case->candidates != NULL)
+        g_ptr_array_unref(the_case->candidates);
+    g_free(the_case->images_reason);
+    g_free(the_case->ever_reason);
+}
+
 DroverDecision
 drover_decide(const DroverPoolView *pool, const DroverRequest *request)
 {
-    g_autoptr(GPtrArray) candidates = find_candidates(pool, request);
-    Case the_case = {pool, request, candidates};
+    Case the_case = {.pool = pool, .request = request, find_candidates(pool, request)};
     DroverDecision decision = {DROVER_VERDICT_ACCEPT, NULL};
 
     for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
@@ -253,7 +330,21 @@ drover_decide(const DroverPoolView *pool, const DroverRequest *request)
             break;
         }
     }
+    clear_case(&the_case);
     return decision;
+}
+
+char *
+drover_decision_find_obstacle(const DroverPoolView *pool, const DroverRequest *request)
+{
+    Case the_case = {.pool = pool, .request = request};
+    char *reason = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(rules) && reason == NULL; i++)
+        if (rules[i].verdict == DROVER_VERDICT_DECLINE)
+            rules[i].applies(&the_case, &reason);
+    clear_case(&the_case);
+    return reason;
 }
 
 guint

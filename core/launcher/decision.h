@@ -7,17 +7,37 @@
 #include "model/component.h"
 #include "model/request.h"
 
+typedef enum {
+    DROVER_ROOM_FITS,
+    DROVER_ROOM_FULL,
+    DROVER_ROOM_UNKNOWN, /* the driver has been asked; look again when it has answered */
+} DroverRoom;
+
+/* Questions about a cloud and what may be used of it. Each sets a reason unless it fits. */
+typedef struct {
+    /* The images that the labels need are there. */
+    DroverRoom (*images)(const DroverRequest *request, char **reason, gpointer user_data);
+    /* All machines of the request, if nothing else were there. */
+    DroverRoom (*ever)(const DroverRequest *request, char **reason, gpointer user_data);
+    /* What the request's tenant may have beside what it has. */
+    DroverRoom (*tenant)(const DroverRequest *request, char **reason, gpointer user_data);
+    /* Whether the label can never work as it is configured. */
+    gboolean (*is_broken)(const char *label, gpointer user_data);
+    gpointer user_data;
+} DroverCloudView;
+
 /* What a pool knows when it looks at a request. */
 typedef struct {
     const char *launcher_id;
     const char *provider;
     gint64 priority;
-    const char *const *labels;   /* that this pool offers */
-    gboolean disabled;           /* max-servers is 0 or less */
-    gboolean paused;             /* a request accepted earlier waits for quota */
-    gboolean at_max_concurrency; /* of the provider */
-    GHashTable *stock;           /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
-    const GPtrArray *registered; /* DroverComponent: the pools of all launchers */
+    const char *const *labels;    /* that this pool offers */
+    gboolean disabled;            /* max-servers is 0 or less */
+    gboolean paused;              /* a request accepted earlier waits for quota */
+    gboolean at_max_concurrency;  /* of the provider */
+    GHashTable *stock;            /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
+    const DroverCloudView *cloud; /* NULL: its machines exist already */
+    const GPtrArray *registered;  /* DroverComponent: the pools of all launchers */
     /* The labels (char **) of each pool of this launcher that is about to register; or NULL. */
     const GPtrArray *coming;
 } DroverPoolView;
@@ -36,6 +56,10 @@ typedef struct {
 } DroverDecision;
 
 DroverDecision drover_decide(const DroverPoolView *pool, const DroverRequest *request);
+
+/* Why the pool can never serve the request, looking at nothing else; NULL: it can. Free with
+ * g_free. */
+char *drover_decision_find_obstacle(const DroverPoolView *pool, const DroverRequest *request);
 
 /* How many of the requested labels the pool does not have: what it can serve is looked at first. */
 guint drover_decision_missing_labels(const DroverPoolView *pool, const DroverRequest *request);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "launcher/deletion.h"
 #include "zk/change.h"
 #include "zk/operation.h"
 
@@ -98,14 +99,32 @@ on_deleted(const DroverChangeResult *result, gpointer user_data)
                    errand->node->provider, drover_node_state_name(errand->node->state));
 }
 
+/* Its machine stays as it is: the record is all. */
 static void
-delete_node(DroverDeleter *deleter, const DroverNode *node)
+delete_record(DroverDeleter *deleter, const DroverNode *node)
 {
     g_autofree char *path = drover_node_path(node->id);
     DroverChange *change = drover_change_new(drover_cluster_session(deleter->cluster));
 
     drover_change_delete_claimed(change, path, lock_directory_exists(deleter, node), node->version);
     drover_change_commit(change, on_deleted, errand_new(deleter, node));
+}
+
+static void
+on_deletion_ended(const char *node_id, gboolean gone, gpointer user_data)
+{
+    g_autoptr(Errand) errand = user_data;
+
+    g_hash_table_remove(errand->deleter->busy, node_id);
+}
+
+static void
+delete_node(DroverDeleter *deleter, DroverManager *manager, const DroverNode *node)
+{
+    if (drover_manager_has_inventory(manager))
+        delete_record(deleter, node);
+    else
+        drover_deletion_begin(manager, node, on_deletion_ended, errand_new(deleter, node));
 }
 
 /* ---- Freeing ---- */
@@ -158,23 +177,6 @@ free_node(DroverDeleter *deleter, const DroverNode *node)
 /* ---- Which node, and when ---- */
 
 static gboolean
-is_to_be_deleted(const DroverNode *node)
-{
-    switch (node->state) {
-    case DROVER_NODE_USED:
-    case DROVER_NODE_IN_USE:
-    case DROVER_NODE_BUILDING:
-    case DROVER_NODE_FAILED:
-    case DROVER_NODE_DELETING:
-    case DROVER_NODE_DELETED:
-    case DROVER_NODE_ABORTED:
-        return TRUE;
-    default:
-        return FALSE;
-    }
-}
-
-static gboolean
 is_to_be_freed(const DroverDeleter *deleter, const DroverNode *node)
 {
     return node->state == DROVER_NODE_READY && node->allocated_to != NULL &&
@@ -191,17 +193,16 @@ drover_deleter_note_node(DroverDeleter *deleter, const char *id)
     if (node == NULL || node->provider == NULL || deleter->find_manager == NULL ||
         !drover_cluster_is_complete(deleter->cluster) || g_hash_table_contains(deleter->busy, id))
         return;
-    delete_it = is_to_be_deleted(node);
+    delete_it = drover_deletion_is_due(node->state);
     if (!delete_it && !is_to_be_freed(deleter, node))
         return;
     manager = deleter->find_manager(node->provider, deleter->user_data);
-    /* The machine of a cloud is deleted by its driver, see the launch operations. */
-    if (manager == NULL || !drover_manager_has_inventory(manager))
+    if (manager == NULL)
         return;
     if (drover_cache_lock(drover_cluster_nodes(deleter->cluster), id) != DROVER_CACHE_LOCK_FREE)
         return;
     if (delete_it)
-        delete_node(deleter, node);
+        delete_node(deleter, manager, node);
     else
         free_node(deleter, node);
 }
@@ -223,7 +224,7 @@ drover_deleter_sweep(DroverDeleter *deleter)
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(deleter->cluster));
     while (drover_cache_iter_next(&iter, &id, &node))
-        if (is_to_be_deleted(node) || is_to_be_freed(deleter, node))
+        if (drover_deletion_is_due(((DroverNode *)node)->state) || is_to_be_freed(deleter, node))
             g_ptr_array_add(ids, (gpointer)id);
     for (guint i = 0; i < ids->len; i++)
         drover_deleter_note_node(deleter, ids->pdata[i]);

@@ -3,7 +3,8 @@
  * ready ones of requests that are gone are freed. Steps each node when its record or its lock
  * changes; every few seconds all of them, in case anything was missed.
  *
- *     used, in-use, building, failed, ... ─► nobody has it locked? ─► deleted, with its lock
+ *     used, in-use, building, failed, ... ─► nobody has it locked? ─► a deletion begins; what is in
+ *                                             an inventory stays: its record alone is deleted
  *     ready, allocated, request gone      ─► nobody has it locked? ─► allocation cleared
  */
 #pragma once

@@ -3,29 +3,53 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "launcher/making-room.h"
+#include "launcher/room.h"
 #include "zk/change.h"
 
 #define LOGGER "NodeRequestHandler"
 
+/* What serves one label of the request. */
 typedef struct {
     DroverHandler *handler;
     char *label;
-    DroverNode *node;  /* NULL: still to be found */
-    DroverTask *check; /* of its machine, under way; or NULL */
+    DroverNode *node;            /* NULL: still to be found or made */
+    DroverTask *check;           /* of its machine, under way; or NULL */
+    gboolean allocating;         /* a change that allocates the node is under way */
+    gboolean allocated;          /* it is the request's already */
+    DroverLaunch *launch;        /* that makes it; or NULL */
+    DroverUsagePromise *promise; /* to the tenant, until there is a node */
 } Pick;
+
+typedef enum {
+    GATHERING, /* nothing is written */
+    ACCEPTING,
+    PENDING,
+    ENDING, /* the last change is under way */
+} Phase;
 
 struct _DroverHandler {
     grefcount references; /* the pool, and every answer still to come */
-    DroverCluster *cluster;
-    DroverManager *manager; /* NULL once abandoned */
+    DroverManager *manager;
+    DroverParts *parts;
+    const DroverPoolConfig *pool;
     DroverStock *stock;
+    const char *launcher_id;
+    const DroverHandlerHooks *hooks;
+    gpointer user_data;
     DroverRequest *request;
+    DroverLock *lock; /* of the request, from ACCEPTING on */
+    Phase phase;
     Pick *picks; /* one for each label, in order */
     guint n_picks;
-    gboolean is_short, committing;
-    DroverHandlerFunc done;
-    gpointer user_data;
+    char *zone; /* of all its nodes; NULL: not chosen, or none */
+    gboolean zone_chosen;
+    gboolean is_short, failed, paused, over;
+    gboolean writing; /* while ACCEPTING: the change is under way */
+    json_t *ending;   /* the record with which the request is put back */
 };
+
+static void step(DroverHandler *handler);
 
 static void
 handler_unref(DroverHandler *handler)
@@ -37,6 +61,8 @@ handler_unref(DroverHandler *handler)
         g_free(handler->picks[i].label);
     }
     drover_request_unref(handler->request);
+    json_decref(handler->ending);
+    g_free(handler->zone);
     g_free(handler->picks);
     g_free(handler);
 }
@@ -49,27 +75,66 @@ subject_of(const DroverHandler *handler)
                               .request_id = handler->request->id};
 }
 
-static void
-release_nodes(DroverHandler *handler)
+static DroverCache *
+nodes_of(const DroverHandler *handler)
 {
-    for (guint i = 0; i < handler->n_picks; i++)
-        if (handler->picks[i].node != NULL)
-            drover_stock_release(handler->stock, handler->picks[i].node->id);
+    return drover_cluster_nodes(handler->parts->cluster);
+}
+
+static DroverChange *
+change_new(const DroverHandler *handler)
+{
+    return drover_change_new(drover_cluster_session(handler->parts->cluster));
+}
+
+/* ---- The end ---- */
+
+static void
+let_go(DroverHandler *handler)
+{
+    for (guint i = 0; i < handler->n_picks; i++) {
+        Pick *pick = &handler->picks[i];
+
+        if (pick->node != NULL)
+            drover_stock_release(handler->stock, pick->node->id);
+        if (pick->check != NULL)
+            drover_task_cancel(pick->check);
+        if (pick->launch != NULL)
+            drover_launch_disown(pick->launch);
+        pick->launch = NULL;
+        g_clear_pointer(&pick->promise, drover_usage_give_back);
+    }
+    if (handler->manager != NULL && drover_manager_has_inventory(handler->manager))
+        drover_manager_remove_work(handler->manager, handler);
+    handler->manager = NULL;
+    handler->over = TRUE;
 }
 
 static void
 finish(DroverHandler *handler, DroverHandlerOutcome outcome)
 {
-    DroverHandlerFunc done = g_steal_pointer(&handler->done);
-
-    if (done == NULL)
-        return;
-    release_nodes(handler);
-    drover_manager_end(handler->manager);
-    handler->manager = NULL;
-    done(handler, outcome, handler->user_data);
+    let_go(handler);
+    handler->hooks->done(handler, outcome, handler->user_data);
+    g_clear_pointer(&handler->lock, drover_lock_free);
     handler_unref(handler);
 }
+
+void
+drover_handler_abandon(DroverHandler *handler)
+{
+    let_go(handler);
+    g_clear_pointer(&handler->lock, drover_lock_free);
+    handler_unref(handler);
+}
+
+/* An answer came. FALSE when the handler has ended meanwhile. */
+static gboolean
+answered(DroverHandler *handler)
+{
+    return !handler->over;
+}
+
+/* ---- Picks ---- */
 
 /*
  * Not offered to anybody until its lock is seen free; asked for last, so that the answer comes
@@ -79,89 +144,84 @@ static void
 set_aside(DroverHandler *handler, const DroverNode *node)
 {
     drover_stock_set_usable(handler->stock, node->id, FALSE);
-    drover_cache_lock(drover_cluster_nodes(handler->cluster), node->id);
+    drover_cache_lock(nodes_of(handler), node->id);
 }
 
-/* ---- The one change ---- */
+static void
+empty(Pick *pick)
+{
+    if (pick->node != NULL)
+        drover_stock_release(pick->handler->stock, pick->node->id);
+    g_clear_pointer(&pick->node, drover_node_unref);
+    pick->allocated = FALSE;
+}
 
 static Pick *
 find_pick(DroverHandler *handler, const char *path)
 {
-    for (guint i = 0; i < handler->n_picks; i++) {
-        g_autofree char *node_path = drover_node_path(handler->picks[i].node->id);
+    for (guint i = 0; path != NULL && i < handler->n_picks; i++) {
+        g_autofree char *node_path =
+            handler->picks[i].node != NULL ? drover_node_path(handler->picks[i].node->id) : NULL;
 
-        if (g_str_has_prefix(path, node_path))
+        if (node_path != NULL && g_str_has_prefix(path, node_path))
             return &handler->picks[i];
     }
     return NULL;
 }
 
-static void
-on_fulfilled(const DroverChangeResult *result, gpointer user_data)
-{
-    DroverHandler *handler = user_data;
-    DroverLogSubject subject = subject_of(handler);
-    Pick *blamed = result->blamed != NULL ? find_pick(handler, result->blamed) : NULL;
-    DroverHandlerOutcome outcome = DROVER_HANDLER_CHANGED;
-
-    if (result->outcome == DROVER_CHANGE_DONE) {
-        drover_log(DROVER_LOG_INFO, &subject, "Fulfilled node request");
-        outcome = DROVER_HANDLER_FULFILLED;
-    } else {
-        drover_log(DROVER_LOG_DEBUG, &subject, "Not fulfilled: %s is %s",
-                   result->blamed != NULL ? result->blamed : "the outcome",
-                   drover_change_outcome_name(result->outcome));
-        if (result->outcome == DROVER_CHANGE_BUSY && blamed != NULL && handler->manager != NULL)
-            set_aside(handler, blamed->node);
-        else if (result->outcome == DROVER_CHANGE_BUSY)
-            outcome = DROVER_HANDLER_LOCKED;
-    }
-    if (handler->manager != NULL)
-        finish(handler, outcome);
-    handler_unref(handler);
-}
+/* ---- Records ---- */
 
 static void
-add_node(DroverHandler *handler, DroverChange *change, const DroverNode *node)
+claim_node(DroverHandler *handler, DroverChange *change, const DroverNode *node, json_t *record)
 {
-    g_autoptr(json_t) record = drover_node_record(node);
-    g_autoptr(GBytes) data = NULL;
+    g_autoptr(GBytes) data = drover_record_bytes(record);
     g_autofree char *path = drover_node_path(node->id), *lock = drover_node_lock_path(node->id);
 
-    drover_node_record_allocate(record, handler->request->id, handler->request->tenant_name,
-                                handler->request->requestor);
-    data = drover_record_bytes(record);
-    drover_change_claim(
-        change, lock,
-        drover_cache_lock_directory_exists(drover_cluster_nodes(handler->cluster), node->id));
+    drover_change_claim(change, lock,
+                        drover_cache_lock_directory_exists(nodes_of(handler), node->id));
     drover_change_set(change, path, data, node->version);
 }
 
 static void
-add_request(DroverHandler *handler, DroverChange *change)
+allocate_node(DroverHandler *handler, DroverChange *change, const DroverNode *node)
 {
-    g_autoptr(json_t) record = drover_request_record(handler->request);
-    g_autoptr(GBytes) data = NULL;
+    g_autoptr(json_t) record = drover_node_record(node);
+
+    drover_node_record_allocate(record, handler->request->id, handler->request->tenant_name,
+                                handler->request->requestor);
+    claim_node(handler, change, node, record);
+}
+
+static void
+set_request(DroverHandler *handler, DroverChange *change, const json_t *record)
+{
+    g_autoptr(GBytes) data = drover_record_bytes(record);
     g_autofree char *path = drover_request_path(handler->request->id);
-    g_autofree char *lock = drover_request_lock_path(handler->request->id);
+
+    drover_change_set(change, path, data, handler->request->version);
+}
+
+static json_t *
+fulfilled_record(const DroverHandler *handler)
+{
+    json_t *record = drover_request_record(handler->request);
     json_t *nodes = json_array();
 
     for (guint i = 0; i < handler->n_picks; i++)
         json_array_append_new(nodes, json_string(handler->picks[i].node->id));
     json_object_set_new(record, "nodes", nodes);
     drover_request_record_set_state(record, DROVER_REQUEST_FULFILLED);
-    data = drover_record_bytes(record);
-    drover_change_claim(change, lock, FALSE);
-    drover_change_set(change, path, data, handler->request->version);
+    return record;
 }
 
-/* Its priority may have been revised meanwhile; anything else is for the pool to decide. */
+/* As it is now, in the state that we know it in. */
 static gboolean
 take_latest_request(DroverHandler *handler)
 {
-    const DroverRequest *latest = drover_cluster_request(handler->cluster, handler->request->id);
+    const DroverRequest *latest =
+        drover_cluster_request(handler->parts->cluster, handler->request->id);
 
-    if (latest == NULL || latest->state != DROVER_REQUEST_REQUESTED ||
+    if (latest == NULL || latest->state != handler->request->state ||
         !g_strv_equal((const char *const *)latest->labels,
                       (const char *const *)handler->request->labels))
         return FALSE;
@@ -171,27 +231,319 @@ take_latest_request(DroverHandler *handler)
     return TRUE;
 }
 
+/* ---- Fulfilling from free nodes, in one change ---- */
+
+static void
+log_failed_change(const DroverHandler *handler, const DroverChangeResult *result, const char *what)
+{
+    DroverLogSubject subject = subject_of(handler);
+
+    drover_log(DROVER_LOG_DEBUG, &subject, "%s: %s is %s", what,
+               result->blamed != NULL ? result->blamed : "the outcome",
+               drover_change_outcome_name(result->outcome));
+}
+
+static void
+on_fulfilled_at_once(const DroverChangeResult *result, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+    DroverLogSubject subject = subject_of(handler);
+    Pick *blamed = find_pick(handler, result->blamed);
+    DroverHandlerOutcome outcome = DROVER_HANDLER_CHANGED;
+
+    if (result->outcome == DROVER_CHANGE_DONE) {
+        drover_log(DROVER_LOG_INFO, &subject, "Fulfilled node request");
+        outcome = DROVER_HANDLER_FULFILLED;
+    } else {
+        log_failed_change(handler, result, "Not fulfilled");
+        if (result->outcome == DROVER_CHANGE_BUSY && blamed != NULL && answered(handler))
+            set_aside(handler, blamed->node);
+        else if (result->outcome == DROVER_CHANGE_BUSY)
+            outcome = DROVER_HANDLER_LOCKED;
+    }
+    if (answered(handler))
+        finish(handler, outcome);
+    handler_unref(handler);
+}
+
+static void
+fulfil_at_once(DroverHandler *handler)
+{
+    g_autoptr(json_t) record = NULL;
+    g_autofree char *lock = drover_request_lock_path(handler->request->id);
+    DroverChange *change;
+
+    /* Its priority may have been revised meanwhile; anything else is for the pool to decide. */
+    if (!take_latest_request(handler)) {
+        finish(handler, DROVER_HANDLER_CHANGED);
+        return;
+    }
+    handler->phase = ENDING;
+    change = change_new(handler);
+    record = fulfilled_record(handler);
+    drover_change_claim(change, lock, FALSE);
+    set_request(handler, change, record);
+    for (guint i = 0; i < handler->n_picks; i++)
+        allocate_node(handler, change, handler->picks[i].node);
+    g_ref_count_inc(&handler->references);
+    drover_change_commit(change, on_fulfilled_at_once, handler);
+}
+
+/* ---- Ending a pending request ---- */
+
+static void
+free_node(DroverHandler *handler, DroverChange *change, const DroverNode *node)
+{
+    g_autoptr(json_t) record = drover_node_record(node);
+
+    drover_record_set_string(record, "allocated_to", NULL);
+    claim_node(handler, change, node, record);
+}
+
+/* The node of a pick as it is now, if it is still ready and the request's; else NULL. */
+static const DroverNode *
+find_own_node(const DroverHandler *handler, const Pick *pick)
+{
+    const DroverNode *node =
+        pick->node != NULL ? drover_cluster_node(handler->parts->cluster, pick->node->id) : NULL;
+
+    return pick->allocated && node != NULL && node->state == DROVER_NODE_READY &&
+                   g_strcmp0(node->allocated_to, handler->request->id) == 0
+               ? node
+               : NULL;
+}
+
+static void commit_put_back(DroverHandler *handler);
+
+/* Others have a node of ours, or changed it: it stays allocated until the request is gone. */
+static gboolean
+is_in_the_way(const DroverChangeResult *result, const Pick *blamed)
+{
+    return blamed != NULL &&
+           (result->outcome == DROVER_CHANGE_BUSY || result->outcome == DROVER_CHANGE_CONFLICT ||
+            result->outcome == DROVER_CHANGE_GONE);
+}
+
+static void
+on_put_back(const DroverChangeResult *result, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+    Pick *blamed = find_pick(handler, result->blamed);
+
+    handler->parts->closing--;
+    if (is_in_the_way(result, blamed)) {
+        DroverLogSubject subject = subject_of(handler);
+
+        subject.node_id = blamed->node->id;
+        drover_log(DROVER_LOG_ERROR, &subject, "Node %s is not freed: it is %s", blamed->node->id,
+                   drover_change_outcome_name(result->outcome));
+        empty(blamed);
+        commit_put_back(handler);
+    } else {
+        if (result->outcome != DROVER_CHANGE_DONE)
+            log_failed_change(handler, result, "Not put back");
+        if (answered(handler))
+            finish(handler, DROVER_HANDLER_DECLINED);
+        else
+            g_clear_pointer(&handler->lock, drover_lock_free);
+        handler->parts->closed(handler->parts->closed_data);
+    }
+    handler_unref(handler);
+}
+
+static void
+commit_put_back(DroverHandler *handler)
+{
+    DroverChange *change = change_new(handler);
+
+    drover_change_release(change, handler->lock);
+    set_request(handler, change, handler->ending);
+    for (guint i = 0; i < handler->n_picks; i++) {
+        const DroverNode *node = find_own_node(handler, &handler->picks[i]);
+
+        if (node != NULL)
+            free_node(handler, change, node);
+    }
+    g_ref_count_inc(&handler->references);
+    handler->parts->closing++;
+    drover_change_commit(change, on_put_back, handler);
+}
+
+/* The request goes back with what the record says, and its nodes are free again. */
+static void
+put_back(DroverHandler *handler, const json_t *record)
+{
+    handler->phase = ENDING;
+    handler->ending = json_deep_copy(record);
+    json_object_set_new(handler->ending, "nodes", json_array());
+    commit_put_back(handler);
+}
+
+static void
+put_back_as_requested(DroverHandler *handler)
+{
+    g_autoptr(json_t) record = drover_request_record(handler->request);
+
+    drover_request_record_set_state(record, DROVER_REQUEST_REQUESTED);
+    put_back(handler, record);
+}
+
+static void
+decline(DroverHandler *handler, const char *reason)
+{
+    DroverLogSubject subject = subject_of(handler);
+    g_autoptr(json_t) record = NULL;
+
+    drover_log(DROVER_LOG_INFO, &subject, "Declining node request: %s", reason);
+    if (!take_latest_request(handler)) {
+        finish(handler, DROVER_HANDLER_CHANGED);
+        return;
+    }
+    record = drover_request_record(handler->request);
+    handler->hooks->add_decline(handler->request, record, handler->user_data);
+    put_back(handler, record);
+}
+
+void
+drover_handler_release(DroverHandler *handler)
+{
+    if (handler->phase == PENDING && take_latest_request(handler))
+        put_back_as_requested(handler);
+    let_go(handler);
+    /* What is under way proves the lock, and frees it when it is answered. */
+    if (handler->phase != ENDING && !handler->writing)
+        g_clear_pointer(&handler->lock, drover_lock_free);
+    handler_unref(handler);
+}
+
+static void
+on_fulfilled(const DroverChangeResult *result, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+    DroverLogSubject subject = subject_of(handler);
+
+    if (!answered(handler)) {
+        g_clear_pointer(&handler->lock, drover_lock_free);
+    } else if (result->outcome == DROVER_CHANGE_DONE) {
+        drover_log(DROVER_LOG_INFO, &subject, "Fulfilled node request");
+        finish(handler, DROVER_HANDLER_FULFILLED);
+    } else if (result->outcome == DROVER_CHANGE_UNFENCED) {
+        finish(handler, DROVER_HANDLER_CHANGED);
+    } else {
+        /* A node or the request changed, or nobody knows: all is looked at again. */
+        log_failed_change(handler, result, "Not fulfilled");
+        handler->phase = PENDING;
+        if (find_pick(handler, result->blamed) != NULL)
+            empty(find_pick(handler, result->blamed));
+        if (result->outcome != DROVER_CHANGE_UNKNOWN)
+            step(handler);
+    }
+    handler_unref(handler);
+}
+
 static void
 fulfil(DroverHandler *handler)
 {
+    g_autoptr(json_t) record = NULL;
     DroverChange *change;
 
     if (!take_latest_request(handler)) {
         finish(handler, DROVER_HANDLER_CHANGED);
         return;
     }
-    handler->committing = TRUE;
-    change = drover_change_new(drover_cluster_session(handler->cluster));
-    add_request(handler, change);
-    for (guint i = 0; i < handler->n_picks; i++)
-        add_node(handler, change, handler->picks[i].node);
+    handler->phase = ENDING;
+    change = change_new(handler);
+    record = fulfilled_record(handler);
+    drover_change_release(change, handler->lock);
+    set_request(handler, change, record);
+    for (guint i = 0; i < handler->n_picks; i++) {
+        const DroverNode *node = find_own_node(handler, &handler->picks[i]);
+        g_autofree char *path = drover_node_path(node->id);
+
+        drover_change_expect(change, path, node->version);
+    }
     g_ref_count_inc(&handler->references);
     drover_change_commit(change, on_fulfilled, handler);
 }
 
-/* ---- Finding nodes ---- */
+/* ---- Accepting ---- */
 
-static void step(DroverHandler *handler);
+static gboolean
+take_pending_request(DroverHandler *handler)
+{
+    const DroverRequest *latest =
+        drover_cluster_request(handler->parts->cluster, handler->request->id);
+
+    if (latest == NULL || latest->state != DROVER_REQUEST_PENDING)
+        return FALSE;
+    drover_request_ref((DroverRequest *)latest);
+    drover_request_unref(handler->request);
+    handler->request = (DroverRequest *)latest;
+    return TRUE;
+}
+
+static void
+on_accepted(const DroverChangeResult *result, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+    gboolean accepted = result->outcome == DROVER_CHANGE_DONE && take_pending_request(handler);
+
+    handler->writing = FALSE;
+    if (!accepted)
+        log_failed_change(handler, result, "Not accepted");
+    if (accepted && answered(handler)) {
+        handler->phase = PENDING;
+        step(handler);
+    } else if (accepted && handler->lock != NULL) {
+        put_back_as_requested(handler);
+    } else if (answered(handler)) {
+        finish(handler, DROVER_HANDLER_CHANGED);
+    } else {
+        g_clear_pointer(&handler->lock, drover_lock_free);
+    }
+    handler_unref(handler);
+}
+
+static void
+on_locked(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+    g_autoptr(json_t) record = NULL;
+    DroverChange *change;
+
+    if (outcome != DROVER_LOCK_HELD || !take_latest_request(handler)) {
+        finish(handler,
+               outcome == DROVER_LOCK_BUSY ? DROVER_HANDLER_LOCKED : DROVER_HANDLER_CHANGED);
+        return;
+    }
+    record = drover_request_record(handler->request);
+    drover_request_record_set_state(record, DROVER_REQUEST_PENDING);
+    change = change_new(handler);
+    drover_change_hold(change, handler->lock);
+    set_request(handler, change, record);
+    handler->writing = TRUE;
+    g_ref_count_inc(&handler->references);
+    drover_change_commit(change, on_accepted, handler);
+}
+
+static void
+accept_request(DroverHandler *handler)
+{
+    g_autofree char *directory = drover_request_lock_path(handler->request->id);
+
+    handler->phase = ACCEPTING;
+    for (guint i = 0; i < handler->n_picks; i++)
+        if (handler->picks[i].node == NULL)
+            handler->picks[i].promise = drover_usage_promise(
+                handler->parts->usage, NULL, NULL, handler->request->tenant_name,
+                drover_facts_cost(drover_manager_facts(handler->manager), handler->pool->name,
+                                  handler->picks[i].label));
+    handler->lock =
+        drover_lock_new(drover_cluster_session(handler->parts->cluster), directory, TRUE, NULL);
+    drover_lock_acquire(handler->lock, DROVER_LOCK_DO_NOT_WAIT, on_locked, handler);
+}
+
+/* ---- Finding free nodes ---- */
 
 static void
 on_checked(const DroverTaskResult *result, gpointer user_data)
@@ -200,7 +552,7 @@ on_checked(const DroverTaskResult *result, gpointer user_data)
     DroverHandler *handler = pick->handler;
 
     pick->check = NULL;
-    if (handler->manager != NULL && !result->ok) {
+    if (answered(handler) && !result->ok) {
         DroverLogSubject subject = subject_of(handler);
 
         subject.node_id = pick->node->id;
@@ -211,68 +563,291 @@ on_checked(const DroverTaskResult *result, gpointer user_data)
         set_aside(handler, pick->node);
         g_clear_pointer(&pick->node, drover_node_unref);
     }
-    if (handler->manager != NULL)
+    if (answered(handler))
         step(handler);
     handler_unref(handler);
+}
+
+/* FALSE when the node's machine is in no inventory any more; the registrar takes the node away. */
+static gboolean
+check_machine(DroverHandler *handler, Pick *pick)
+{
+    pick->check = drover_manager_check_node(handler->manager, pick->node, on_checked, pick);
+    if (pick->check != NULL) {
+        g_ref_count_inc(&handler->references);
+        return TRUE;
+    }
+    drover_stock_set_usable(handler->stock, pick->node->id, FALSE);
+    g_clear_pointer(&pick->node, drover_node_unref);
+    return FALSE;
+}
+
+static void
+choose_zone(DroverHandler *handler, const char *zone)
+{
+    handler->zone = g_strdup(zone);
+    handler->zone_chosen = TRUE;
 }
 
 static void
 find_node(DroverHandler *handler, Pick *pick)
 {
-    while (pick->node == NULL) {
-        pick->node = drover_stock_reserve(handler->stock, pick->label);
-        if (pick->node == NULL) {
-            handler->is_short = TRUE;
+    gboolean inventory = drover_manager_has_inventory(handler->manager);
+
+    while (pick->node == NULL && (inventory || handler->request->reuse)) {
+        pick->node = drover_stock_reserve(handler->stock, pick->label, handler->zone);
+        if (pick->node == NULL)
             return;
-        }
-        if (!drover_manager_has_inventory(handler->manager))
-            return;
-        pick->check = drover_manager_check_node(handler->manager, pick->node, on_checked, pick);
-        if (pick->check != NULL) {
-            g_ref_count_inc(&handler->references);
-            return;
-        }
-        /* Its machine is not configured any more; the registrar takes the node away. */
-        drover_stock_set_usable(handler->stock, pick->node->id, FALSE);
-        g_clear_pointer(&pick->node, drover_node_unref);
+        if (!inventory && !handler->zone_chosen && pick->node->az != NULL)
+            choose_zone(handler, pick->node->az);
+        if (inventory && !check_machine(handler, pick))
+            continue;
     }
+}
+
+/* ---- Allocating what was found, once the request is pending ---- */
+
+static void
+on_allocated(const DroverChangeResult *result, gpointer user_data)
+{
+    Pick *pick = user_data;
+    DroverHandler *handler = pick->handler;
+
+    pick->allocating = FALSE;
+    if (!answered(handler)) {
+        /* If it happened, the node is freed with the request. */
+    } else if (result->outcome == DROVER_CHANGE_DONE) {
+        pick->allocated = TRUE;
+        if (handler->manager != NULL)
+            drover_runner_node_reused(drover_manager_runner(handler->manager), pick->node->id,
+                                      handler->request->id);
+        step(handler);
+    } else if (result->outcome == DROVER_CHANGE_UNFENCED) {
+        finish(handler, DROVER_HANDLER_CHANGED);
+    } else {
+        log_failed_change(handler, result, "Node not taken");
+        if (result->outcome == DROVER_CHANGE_BUSY)
+            set_aside(handler, pick->node);
+        empty(pick);
+        step(handler);
+    }
+    handler_unref(handler);
+}
+
+static void
+allocate(DroverHandler *handler, Pick *pick)
+{
+    DroverChange *change = change_new(handler);
+
+    pick->allocating = TRUE;
+    drover_change_hold(change, handler->lock);
+    allocate_node(handler, change, pick->node);
+    g_ref_count_inc(&handler->references);
+    drover_change_commit(change, on_allocated, pick);
+}
+
+/* ---- Launching what is missing ---- */
+
+static void
+on_launched(DroverLaunch *launch, DroverLaunchOutcome outcome, gpointer user_data)
+{
+    Pick *pick = user_data;
+    DroverHandler *handler = pick->handler;
+    const DroverNode *node = drover_cluster_node(
+        handler->parts->cluster,
+        drover_launch_node_id(launch) != NULL ? drover_launch_node_id(launch) : "");
+
+    pick->launch = NULL;
+    if (outcome == DROVER_LAUNCH_READY && node != NULL) {
+        pick->node = drover_node_ref((DroverNode *)node);
+        pick->allocated = TRUE;
+    } else if (outcome != DROVER_LAUNCH_ABORTED) {
+        handler->failed = TRUE;
+    }
+    step(handler);
+}
+
+static gboolean
+draw_zone(DroverHandler *handler)
+{
+    const struct drover_value *own = drover_value_get(handler->pool->values, "availability-zones");
+    const char *const *zones;
+    gint32 n;
+
+    if (handler->zone_chosen)
+        return TRUE;
+    if (drover_value_length(own) > 0) {
+        gint32 index = g_random_int_range(0, (gint32)drover_value_length(own));
+        choose_zone(handler, drover_value_string(drover_value_item(own, (size_t)index)));
+        return TRUE;
+    }
+    if (!drover_facts_zones(drover_manager_facts(handler->manager), &zones))
+        return FALSE;
+    n = (gint32)g_strv_length((char **)zones);
+    choose_zone(handler, n > 0 ? zones[g_random_int_range(0, n)] : NULL);
+    return TRUE;
+}
+
+static void
+launch(DroverHandler *handler, Pick *pick)
+{
+    DroverLaunchOrder order = {.manager = handler->manager,
+                               .request = handler->request,
+                               .pool = handler->pool->name,
+                               .label = pick->label,
+                               .launcher_id = handler->launcher_id,
+                               .zone = handler->zone};
+
+    g_clear_pointer(&pick->promise, drover_usage_give_back);
+    pick->launch = drover_launch_new(&order, on_launched, pick);
+}
+
+static void
+set_paused(DroverHandler *handler, gboolean paused, const char *reason)
+{
+    DroverLogSubject subject = subject_of(handler);
+
+    if (handler->paused == paused)
+        return;
+    handler->paused = paused;
+    if (paused)
+        drover_log(DROVER_LOG_INFO, &subject, "Not enough quota to satisfy the request: %s",
+                   reason);
+    else
+        drover_log(DROVER_LOG_DEBUG, &subject, "There is room again");
+    handler->hooks->paused(handler, handler->user_data);
+}
+
+/* FALSE: no more for now. */
+static gboolean
+launch_if_room(DroverHandler *handler, Pick *pick)
+{
+    g_autofree char *reason = NULL;
+    DroverRoom room = drover_room_for_one(handler->manager, handler->pool, pick->label, &reason);
+
+    if (room == DROVER_ROOM_FITS && draw_zone(handler)) {
+        set_paused(handler, FALSE, NULL);
+        launch(handler, pick);
+        return TRUE;
+    }
+    if (room == DROVER_ROOM_FULL)
+        drover_make_room(handler->parts->cluster, handler->stock);
+    set_paused(handler, TRUE, reason != NULL ? reason : "the provider's zones are not known yet");
+    return FALSE;
+}
+
+/* ---- The step ---- */
+
+static gboolean
+is_standby(const DroverHandler *handler)
+{
+    return g_strcmp0(handler->request->requestor, DROVER_STANDBY_REQUESTOR) == 0;
+}
+
+static void
+gather(DroverHandler *handler)
+{
+    gboolean checking = FALSE, complete = TRUE;
+
+    for (guint i = 0; i < handler->n_picks && !handler->is_short; i++) {
+        find_node(handler, &handler->picks[i]);
+        handler->is_short =
+            handler->picks[i].node == NULL && drover_manager_has_inventory(handler->manager);
+    }
+    for (guint i = 0; i < handler->n_picks; i++) {
+        checking = checking || handler->picks[i].check != NULL;
+        complete = complete && handler->picks[i].node != NULL;
+    }
+    if (checking)
+        return;
+    if (handler->is_short)
+        finish(handler, DROVER_HANDLER_SHORT);
+    else if (complete)
+        fulfil_at_once(handler);
+    else
+        accept_request(handler);
+}
+
+static gboolean
+is_busy(const Pick *pick)
+{
+    return pick->allocating || pick->launch != NULL;
+}
+
+/* One thing for one pick. FALSE when it has to wait for room. */
+static gboolean
+advance(DroverHandler *handler, Pick *pick)
+{
+    if (pick->allocated && find_own_node(handler, pick) == NULL)
+        empty(pick);
+    if (pick->node == NULL && !handler->failed)
+        find_node(handler, pick);
+    if (pick->node != NULL && !pick->allocated)
+        allocate(handler, pick);
+    else if (pick->node == NULL && !handler->failed)
+        return launch_if_room(handler, pick);
+    return TRUE;
+}
+
+static void
+serve(DroverHandler *handler)
+{
+    g_autofree char *obstacle = handler->hooks->find_obstacle(handler->request, handler->user_data);
+    gboolean busy = FALSE, complete = TRUE, room = TRUE;
+
+    if (obstacle != NULL) {
+        decline(handler, obstacle);
+        return;
+    }
+    for (guint i = 0; i < handler->n_picks; i++) {
+        Pick *pick = &handler->picks[i];
+
+        if (!is_busy(pick) && room)
+            room = advance(handler, pick);
+        busy = busy || is_busy(pick);
+        complete = complete && pick->allocated;
+    }
+    if (busy)
+        return;
+    if (handler->failed)
+        decline(handler, "a node could not be launched");
+    else if (complete)
+        fulfil(handler);
+    else if (!room && is_standby(handler))
+        decline(handler, "there is no room for standby nodes");
 }
 
 static void
 step(DroverHandler *handler)
 {
-    gboolean checking = FALSE;
-
-    if (handler->committing || handler->done == NULL)
+    /* Without a provider, or with caches that are not current, nothing is decided. */
+    if (handler->over || handler->manager == NULL ||
+        !drover_cluster_is_complete(handler->parts->cluster))
         return;
-    for (guint i = 0; i < handler->n_picks && !handler->is_short; i++)
-        find_node(handler, &handler->picks[i]);
-    for (guint i = 0; i < handler->n_picks; i++)
-        checking = checking || handler->picks[i].check != NULL;
-    if (checking)
-        return;
-    if (handler->is_short)
-        finish(handler, DROVER_HANDLER_SHORT);
-    else
-        fulfil(handler);
+    if (handler->phase == GATHERING)
+        gather(handler);
+    else if (handler->phase == PENDING)
+        serve(handler);
 }
 
-/* ---- Life ---- */
+/* ---- The pool's side ---- */
 
 DroverHandler *
-drover_handler_new(DroverCluster *cluster, DroverManager *manager, DroverStock *stock,
-                   const DroverRequest *request, DroverHandlerFunc done, gpointer user_data)
+drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request)
 {
     DroverHandler *handler = g_new0(DroverHandler, 1);
 
     g_ref_count_init(&handler->references);
-    handler->cluster = cluster;
-    handler->manager = manager;
-    drover_manager_begin(manager);
-    handler->stock = stock;
+    handler->manager = place->manager;
+    handler->parts = drover_manager_parts(place->manager);
+    handler->pool = place->pool;
+    handler->stock = place->stock;
+    handler->launcher_id = place->launcher_id;
+    handler->hooks = place->hooks;
+    handler->user_data = place->user_data;
     handler->request = drover_request_ref((DroverRequest *)request);
-    handler->done = done;
-    handler->user_data = user_data;
+    if (drover_manager_has_inventory(handler->manager))
+        drover_manager_add_work(handler->manager, DROVER_WORK_SERVING, NULL, handler);
     handler->n_picks = g_strv_length(request->labels);
     handler->picks = g_new0(Pick, handler->n_picks);
     for (guint i = 0; i < handler->n_picks; i++) {
@@ -283,7 +858,7 @@ drover_handler_new(DroverCluster *cluster, DroverManager *manager, DroverStock *
 }
 
 void
-drover_handler_start(DroverHandler *handler)
+drover_handler_step(DroverHandler *handler)
 {
     step(handler);
 }
@@ -294,15 +869,21 @@ drover_handler_request(const DroverHandler *handler)
     return handler->request;
 }
 
-void
-drover_handler_abandon(DroverHandler *handler)
+gboolean
+drover_handler_is_paused(const DroverHandler *handler)
 {
-    release_nodes(handler);
-    for (guint i = 0; i < handler->n_picks; i++)
-        if (handler->picks[i].check != NULL)
-            drover_task_cancel(handler->picks[i].check);
-    drover_manager_end(handler->manager);
-    handler->done = NULL;
-    handler->manager = NULL;
-    handler_unref(handler);
+    return handler->paused;
+}
+
+gboolean
+drover_handler_is_pending(const DroverHandler *handler)
+{
+    return handler->lock != NULL;
+}
+
+void
+drover_handler_move(DroverHandler *handler, DroverManager *manager, const DroverPoolConfig *pool)
+{
+    handler->manager = manager;
+    handler->pool = pool;
 }

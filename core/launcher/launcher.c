@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "launcher/cleaner.h"
 #include "launcher/cluster.h"
 #include "launcher/deleter.h"
 #include "launcher/host-name.h"
@@ -12,18 +13,22 @@
 #include "model/connection.h"
 #include "zk/registration.h"
 
-#define DEFAULT_SYNC_SECONDS 60
-#define SWEEP_TICKS          5
+#define DEFAULT_SYNC_SECONDS    60
+#define DEFAULT_CLEANUP_SECONDS 60
+#define SWEEP_TICKS             5
 
 struct _DroverLauncher {
     char *config_path, *secure_path;
-    guint sync_interval;
+    guint sync_interval, cleanup_interval;
     char *stamp; /* of the files, when they were last looked at */
     DroverConfig *config;
     DroverDriverHost *drivers;
     DroverSession *session;
     DroverCluster *cluster;
+    DroverParts parts;
+    guint session_listener;
     DroverDeleter *deleter;
+    DroverCleaner *cleaner;
     DroverRegistration *component;
     gboolean passed; /* the first pass is done */
     GPtrArray *managers, *pools;
@@ -147,6 +152,7 @@ on_node(const char *id, const DroverNode *old, const DroverNode *new_node, gpoin
     const DroverNode *node = new_node != NULL ? new_node : old;
     DroverManager *manager = node->provider != NULL ? find_manager(node->provider, launcher) : NULL;
 
+    drover_usage_note(launcher->parts.usage, id, new_node);
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_node(launcher->pools->pdata[i], id, new_node);
     if (new_node != NULL)
@@ -201,6 +207,35 @@ on_complete(gboolean complete, gpointer user_data)
         return;
     on_pools(launcher);
     drover_deleter_sweep(launcher->deleter);
+    if (launcher->cleaner != NULL)
+        drover_cleaner_note_complete(launcher->cleaner);
+}
+
+static const DroverResources *
+find_cost(const char *provider, const char *pool, const char *label, gpointer user_data)
+{
+    DroverManager *manager = find_manager(provider, user_data);
+    const DroverPoolConfig *config =
+        manager != NULL ? drover_provider_config_find_pool(drover_manager_config(manager), pool)
+                        : NULL;
+
+    if (config == NULL || drover_manager_has_inventory(manager) ||
+        !g_strv_contains((const char *const *)config->labels, label))
+        return NULL;
+    return drover_facts_cost(drover_manager_facts(manager), pool, label);
+}
+
+/* Its locks are gone: nothing that was under way may write any more. */
+static void
+on_session(DroverSession *session, DroverSessionState state, gpointer user_data)
+{
+    DroverLauncher *launcher = user_data;
+
+    if (state != DROVER_SESSION_LOST)
+        return;
+    for (guint i = 0; i < launcher->pools->len; i++)
+        drover_pool_drop(launcher->pools->pdata[i]);
+    drover_parts_drop_work(&launcher->parts);
 }
 
 /* ---- Configuration ---- */
@@ -235,10 +270,11 @@ equip_pools(DroverLauncher *launcher, DroverManager *manager)
         DroverPool *pool = find_pool(launcher, config->name, pool_config->name);
 
         if (pool != NULL)
-            drover_pool_configure(pool, manager, pool_config);
+            drover_pool_configure(pool, manager, pool_config, launcher->config->tenants);
         else
-            g_ptr_array_add(launcher->pools, drover_pool_new(launcher->cluster, manager,
-                                                             pool_config, wake, launcher));
+            g_ptr_array_add(
+                launcher->pools,
+                drover_pool_new(manager, pool_config, launcher->config->tenants, wake, launcher));
     }
 }
 
@@ -298,7 +334,20 @@ on_runner_ended(gpointer user_data)
     stop_when_all_ended(launcher);
 }
 
+/* What nodes without resources count for may be known now. */
+static void
+on_manager_woken(gpointer user_data)
+{
+    DroverLauncher *launcher = user_data;
+
+    for (guint i = 0; i < launcher->managers->len; i++)
+        drover_usage_note_costs(launcher->parts.usage,
+                                drover_manager_name(launcher->managers->pdata[i]));
+    wake(launcher);
+}
+
 static const DroverManagerHooks manager_hooks = {.changed = on_manager_changed,
+                                                 .woken = on_manager_woken,
                                                  .runner_began = on_runner_began,
                                                  .runner_ended = on_runner_ended};
 
@@ -324,6 +373,7 @@ apply_config(DroverLauncher *launcher, DroverConfig *config)
 
     g_clear_pointer(&launcher->config, drover_config_unref);
     launcher->config = config;
+    drover_cleaner_set_config(launcher->cleaner, config);
     launcher->managers = g_ptr_array_new_with_free_func((GDestroyNotify)drover_manager_retire);
     for (guint i = 0; i < config->providers->len; i++) {
         const DroverProviderConfig *provider = config->providers->pdata[i];
@@ -332,7 +382,7 @@ apply_config(DroverLauncher *launcher, DroverConfig *config)
         if (manager != NULL)
             drover_manager_set_config(manager, config, provider);
         else
-            manager = drover_manager_new(launcher->cluster, launcher->drivers, config, provider,
+            manager = drover_manager_new(&launcher->parts, launcher->drivers, config, provider,
                                          launcher->sync_interval, &manager_hooks, launcher);
         g_ptr_array_add(launcher->managers, manager);
         if (drover_manager_is_running(manager))
@@ -433,6 +483,12 @@ take_over_component(GBytes *data, gpointer user_data)
 }
 
 static void
+on_request_closed(gpointer user_data)
+{
+    stop_when_all_ended(user_data);
+}
+
+static void
 begin_work(DroverLauncher *launcher)
 {
     static const DroverClusterListener listener = {.node_changed = on_node,
@@ -442,8 +498,19 @@ begin_work(DroverLauncher *launcher)
                                                    .complete_changed = on_complete};
     g_autoptr(GBytes) record = component_record(launcher);
 
+    launcher->session_listener =
+        drover_session_add_listener(launcher->session, on_session, launcher);
+    launcher->parts.scanner = drover_scanner_new();
+    launcher->parts.usage = drover_usage_new(find_cost, launcher);
+    launcher->parts.work = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    launcher->parts.closed = on_request_closed;
+    launcher->parts.closed_data = launcher;
     launcher->cluster = drover_cluster_new(launcher->session, &listener, launcher);
+    launcher->parts.cluster = launcher->cluster;
     launcher->deleter = drover_deleter_new(launcher->cluster, find_manager, launcher);
+    launcher->cleaner =
+        drover_cleaner_new(launcher->cluster, launcher->config, launcher->cleanup_interval,
+                           find_manager, launcher);
     launcher->component =
         drover_registration_new(launcher->session, DROVER_LAUNCHERS_PATH, drover_host_name(),
                                 record, take_over_component, NULL, NULL);
@@ -461,6 +528,8 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
     launcher->secure_path = g_strdup(options->secure_path);
     launcher->sync_interval =
         options->sync_interval > 0 ? options->sync_interval : DEFAULT_SYNC_SECONDS;
+    launcher->cleanup_interval =
+        options->cleanup_interval > 0 ? options->cleanup_interval : DEFAULT_CLEANUP_SECONDS;
     launcher->managers = g_ptr_array_new();
     launcher->pools = g_ptr_array_new_with_free_func((GDestroyNotify)drover_pool_free);
     launcher->drivers = drover_driver_host_new((const char *const *)directories);
@@ -510,7 +579,8 @@ on_stop_limit(gpointer user_data)
 static void
 stop_when_all_ended(DroverLauncher *launcher)
 {
-    if (launcher->stopping && launcher->open_runners == 0 && launcher->stop_source == 0)
+    if (launcher->stopping && launcher->open_runners == 0 && launcher->parts.closing == 0 &&
+        launcher->stop_source == 0)
         launcher->stop_source = g_idle_add(finish_stop, launcher);
 }
 
@@ -520,7 +590,10 @@ end_work(DroverLauncher *launcher)
     launcher->stopping = TRUE;
     g_clear_handle_id(&launcher->tick_timer, g_source_remove);
     g_clear_handle_id(&launcher->pass_source, g_source_remove);
+    g_clear_pointer(&launcher->cleaner, drover_cleaner_free);
     g_ptr_array_set_size(launcher->pools, 0);
+    if (launcher->parts.work != NULL)
+        drover_parts_drop_work(&launcher->parts);
     g_ptr_array_set_size(launcher->managers, 0);
     g_clear_pointer(&launcher->component, drover_registration_free);
 }
@@ -548,6 +621,11 @@ drover_launcher_free(DroverLauncher *launcher)
     g_ptr_array_unref(launcher->pools);
     g_ptr_array_unref(launcher->managers);
     drover_deleter_free(launcher->deleter);
+    drover_scanner_free(launcher->parts.scanner);
+    drover_usage_free(launcher->parts.usage);
+    g_clear_pointer(&launcher->parts.work, g_hash_table_unref);
+    if (launcher->session_listener != 0)
+        drover_session_remove(launcher->session, launcher->session_listener);
     drover_cluster_free(launcher->cluster);
     if (launcher->session != NULL)
         drover_session_close(launcher->session);

@@ -16,7 +16,9 @@ typedef struct _DroverLauncher DroverLauncher;
 typedef struct {
     const char *config_path, *secure_path; /* secure_path may be NULL */
     const char *state_dir;                 /* NULL: the session ends with the process */
-    guint sync_interval; /* seconds between comparisons of an inventory; 0: the default, 60 */
+    /* Seconds; 0: the default, 60. */
+    guint sync_interval;    /* between comparisons of an inventory */
+    guint cleanup_interval; /* from the end of one cleanup to the next */
 } DroverLauncherOptions;
 
 typedef void (*DroverLauncherFunc)(gpointer user_data);

@@ -9,7 +9,7 @@
 #define LAST_RETRY_SECONDS  60
 
 struct _DroverManager {
-    DroverCluster *cluster;
+    DroverParts *parts;
     DroverDriverHost *drivers;
     DroverConfig *config; /* holds `own` */
     const DroverProviderConfig *own;
@@ -18,12 +18,14 @@ struct _DroverManager {
     guint sync_interval;
     const DroverManagerHooks *hooks;
     gpointer user_data;
+    const struct drover_driver *driver;
     DroverRunner *runner;
     DroverRegistrar *registrar;
-    gboolean running, has_inventory;
+    DroverFacts *facts;
+    gboolean running, has_inventory, retired;
     char *problem;
     guint retry_timer, retry_seconds;
-    guint active;
+    guint active, work; /* what counts for max-concurrency, and all */
 };
 
 static void start(DroverManager *manager);
@@ -60,6 +62,7 @@ drop_runner(DroverManager *manager, gboolean cancel)
     Ending *ending;
 
     g_clear_pointer(&manager->registrar, drover_registrar_free);
+    g_clear_pointer(&manager->facts, drover_facts_free);
     manager->running = FALSE;
     if (manager->runner == NULL)
         return;
@@ -84,6 +87,14 @@ fail(DroverManager *manager, const char *reason)
 }
 
 static void
+on_facts(gpointer user_data)
+{
+    DroverManager *manager = user_data;
+
+    manager->hooks->woken(manager->user_data);
+}
+
+static void
 on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, gpointer user_data)
 {
     DroverManager *manager = user_data;
@@ -96,8 +107,11 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
     manager->retry_seconds = FIRST_RETRY_SECONDS;
     manager->running = TRUE;
     if (manager->has_inventory)
-        manager->registrar = drover_registrar_new(manager->cluster, runner, manager->runner_own,
-                                                  machines, manager->sync_interval);
+        manager->registrar = drover_registrar_new(
+            manager->parts->cluster, runner, manager->runner_own, machines, manager->sync_interval);
+    else
+        manager->facts = drover_facts_new(manager->parts->cluster, runner, manager->driver,
+                                          manager->runner_own, on_facts, manager);
     drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s started (driver %s)", manager->own->name,
                    manager->own->driver);
     manager->hooks->changed(manager, manager->user_data);
@@ -114,6 +128,7 @@ start(DroverManager *manager)
         fail(manager, driver == NULL ? error->message : manager->own->problem);
         return;
     }
+    manager->driver = driver;
     manager->has_inventory = (driver->capabilities & DROVER_CAN_INVENTORY) != 0;
     manager->runner_config = drover_config_ref(manager->config);
     manager->runner_own = manager->own;
@@ -129,13 +144,13 @@ start_soon(gpointer user_data)
 }
 
 DroverManager *
-drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers, DroverConfig *config,
+drover_manager_new(DroverParts *parts, DroverDriverHost *drivers, DroverConfig *config,
                    const DroverProviderConfig *own, guint sync_interval,
                    const DroverManagerHooks *hooks, gpointer user_data)
 {
     DroverManager *manager = g_new0(DroverManager, 1);
 
-    manager->cluster = cluster;
+    manager->parts = parts;
     manager->drivers = drivers;
     manager->config = drover_config_ref(config);
     manager->own = own;
@@ -157,18 +172,28 @@ drover_manager_set_config(DroverManager *manager, DroverConfig *config,
     manager->own = own;
 }
 
+static void
+free_when_idle(DroverManager *manager)
+{
+    if (!manager->retired || manager->work > 0)
+        return;
+    drop_runner(manager, FALSE);
+    drover_config_unref(manager->config);
+    g_free(manager->problem);
+    g_free(manager);
+}
+
 void
 drover_manager_retire(DroverManager *manager)
 {
     if (manager == NULL)
         return;
     g_clear_handle_id(&manager->retry_timer, g_source_remove);
+    g_clear_pointer(&manager->registrar, drover_registrar_free);
     if (manager->runner != NULL)
         drover_runner_idle(manager->runner);
-    drop_runner(manager, FALSE);
-    drover_config_unref(manager->config);
-    g_free(manager->problem);
-    g_free(manager);
+    manager->retired = TRUE;
+    free_when_idle(manager);
 }
 
 const char *
@@ -201,22 +226,80 @@ drover_manager_has_inventory(const DroverManager *manager)
     return manager->has_inventory;
 }
 
+DroverParts *
+drover_manager_parts(const DroverManager *manager)
+{
+    return manager->parts;
+}
+
+DroverRunner *
+drover_manager_runner(const DroverManager *manager)
+{
+    return manager->runner;
+}
+
+const DroverProviderConfig *
+drover_manager_runner_config(const DroverManager *manager)
+{
+    return manager->runner_own;
+}
+
+DroverFacts *
+drover_manager_facts(const DroverManager *manager)
+{
+    return manager->facts;
+}
+
+/* ---- Work ---- */
+
+typedef struct {
+    DroverManager *manager;
+    DroverWorkKind kind;
+    GDestroyNotify drop;
+} Work;
+
+void
+drover_manager_add_work(DroverManager *manager, DroverWorkKind kind, GDestroyNotify drop,
+                        gpointer work)
+{
+    Work *entry = g_new0(Work, 1);
+
+    entry->manager = manager;
+    entry->kind = kind;
+    entry->drop = drop;
+    manager->work++;
+    manager->active += kind != DROVER_WORK_DELETION;
+    g_hash_table_insert(manager->parts->work, work, entry);
+}
+
+void
+drover_manager_remove_work(DroverManager *manager, gpointer work)
+{
+    const Work *entry = g_hash_table_lookup(manager->parts->work, work);
+
+    manager->work--;
+    manager->active -= entry->kind != DROVER_WORK_DELETION;
+    g_hash_table_remove(manager->parts->work, work);
+    free_when_idle(manager);
+}
+
+void
+drover_parts_drop_work(DroverParts *parts)
+{
+    g_autoptr(GList) all = g_hash_table_get_keys(parts->work);
+
+    for (GList *one = all; one != NULL; one = one->next) {
+        const Work *entry = g_hash_table_lookup(parts->work, one->data);
+
+        if (entry != NULL && entry->drop != NULL)
+            entry->drop(one->data);
+    }
+}
+
 guint
 drover_manager_active(const DroverManager *manager)
 {
     return manager->active;
-}
-
-void
-drover_manager_begin(DroverManager *manager)
-{
-    manager->active++;
-}
-
-void
-drover_manager_end(DroverManager *manager)
-{
-    manager->active--;
 }
 
 void
@@ -231,6 +314,10 @@ drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
 {
     if (manager->registrar != NULL)
         drover_registrar_node_deleted(manager->registrar, node);
+    if (manager->facts != NULL)
+        drover_facts_note_deleted(manager->facts);
+    if (manager->running)
+        drover_runner_node_deleted(manager->runner, node->id);
 }
 
 void

@@ -1,7 +1,8 @@
 /*
- * A manager looks after one provider of the configuration: its driver's runner and, for a driver
- * with an inventory, its registrar. When the configuration of a provider changes, a new object is
- * made and the old one retires: it writes nothing more, finishes the tasks under way, and is gone.
+ * A manager looks after one provider of the configuration: its driver's runner, what the driver
+ * says of its cloud or, for a driver with an inventory, its registrar. When the configuration of a
+ * provider changes, a new object is made and the old one retires: it begins nothing more, finishes
+ * the launches and deletions under way, and is gone.
  *
  *     starting ─► running ─► retired
  *        ▲  └──► failed (tried again, at growing intervals)
@@ -10,6 +11,8 @@
 #pragma once
 
 #include "driver/host.h"
+#include "launcher/facts.h"
+#include "launcher/parts.h"
 #include "launcher/registrar.h"
 
 typedef struct _DroverManager DroverManager;
@@ -17,16 +20,18 @@ typedef struct _DroverManager DroverManager;
 typedef struct {
     /* The provider started, or failed to. */
     void (*changed)(DroverManager *manager, gpointer user_data);
+    /* Something became known, or ended, after which the pools may decide otherwise. */
+    void (*woken)(gpointer user_data);
     /* A driver's thread was started; it has ended, which may be long after its manager retired. */
     void (*runner_began)(gpointer user_data);
     void (*runner_ended)(gpointer user_data);
 } DroverManagerHooks;
 
-DroverManager *drover_manager_new(DroverCluster *cluster, DroverDriverHost *drivers,
+DroverManager *drover_manager_new(DroverParts *parts, DroverDriverHost *drivers,
                                   DroverConfig *config, const DroverProviderConfig *own,
                                   guint sync_interval, const DroverManagerHooks *hooks,
                                   gpointer user_data);
-/* Frees the object; its runner ends when its tasks have. */
+/* Frees the object when its work has ended; its runner ends when its tasks have. */
 void drover_manager_retire(DroverManager *manager);
 /* The same values in a newer configuration. */
 void drover_manager_set_config(DroverManager *manager, DroverConfig *config,
@@ -40,10 +45,36 @@ const char *drover_manager_problem(const DroverManager *manager);
 /* Its nodes are machines that exist already: nothing is launched or deleted at a cloud. */
 gboolean drover_manager_has_inventory(const DroverManager *manager);
 
-/* How many handlers use it: each counts as one launch for max-concurrency. */
+/* ---- Of a running provider ---- */
+
+DroverParts *drover_manager_parts(const DroverManager *manager);
+DroverRunner *drover_manager_runner(const DroverManager *manager);
+/* What the runner works with: as long as it runs. Equal to drover_manager_config() unless retired.
+ */
+const DroverProviderConfig *drover_manager_runner_config(const DroverManager *manager);
+/* NULL for a driver with an inventory. */
+DroverFacts *drover_manager_facts(const DroverManager *manager);
+
+/* ---- Work under way: it keeps the runner from being closed ---- */
+
+typedef enum {
+    DROVER_WORK_LAUNCH,   /* counts for max-concurrency */
+    DROVER_WORK_SERVING,  /* of a handler that uses an inventory: counts, too */
+    DROVER_WORK_DELETION, /* does not count */
+} DroverWorkKind;
+
+/* `drop` ends the work at once, removes it, and writes nothing more; NULL: who has it ends it. */
+void drover_manager_add_work(DroverManager *manager, DroverWorkKind kind, GDestroyNotify drop,
+                             gpointer work);
+/* The manager may be gone when this returns. */
+void drover_manager_remove_work(DroverManager *manager, gpointer work);
+/* Of all managers: the locks are lost, or the launcher stops. */
+void drover_parts_drop_work(DroverParts *parts);
+
+/* How many count for max-concurrency. */
 guint drover_manager_active(const DroverManager *manager);
-void drover_manager_begin(DroverManager *manager);
-void drover_manager_end(DroverManager *manager);
+
+/* ---- */
 
 void drover_manager_step(DroverManager *manager);
 /* News of a node of this provider. */

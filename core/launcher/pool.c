@@ -6,16 +6,16 @@
 #include "launcher/decision.h"
 #include "launcher/handler.h"
 #include "launcher/host-name.h"
+#include "launcher/room.h"
 #include "zk/change.h"
 #include "zk/registration.h"
-
-#define MIN_READY_REQUESTOR "NodePool:min-ready"
 
 struct _DroverPool {
     grefcount references; /* the owner, and every decline under way */
     DroverCluster *cluster;
     DroverManager *manager;         /* NULL while there is none, and once freed */
     const DroverPoolConfig *config; /* NULL without a manager */
+    const GPtrArray *tenants;       /* of DroverTenantConfig */
     DroverWakeFunc wake;
     gpointer user_data;
 
@@ -23,10 +23,12 @@ struct _DroverPool {
     char *logger;
     char *launcher_id;
     DroverRegistration *registration;
-    gboolean seen; /* our component was in the registry */
+    gboolean seen;   /* our component was in the registry */
+    gboolean paused; /* a pending request waits for room */
     DroverStock *stock;
     GHashTable *handlers;  /* request id -> DroverHandler */
     GHashTable *declining; /* request ids */
+    DroverCloudView cloud;
 };
 
 static void
@@ -34,7 +36,7 @@ pool_unref(DroverPool *pool)
 {
     if (!g_ref_count_dec(&pool->references))
         return;
-    drover_stock_free(pool->stock);
+    drover_stock_unref(pool->stock);
     g_hash_table_unref(pool->handlers);
     g_hash_table_unref(pool->declining);
     g_free(pool->provider);
@@ -66,7 +68,7 @@ component_record(const DroverPool *pool)
                                  .provider_name = pool->provider,
                                  .supported_labels = pool->config->labels,
                                  .priority = pool->config->priority,
-                                 .paused = FALSE};
+                                 .paused = pool->paused};
 
     return drover_component_encode(&component);
 }
@@ -153,6 +155,18 @@ on_declined(const DroverChangeResult *result, gpointer user_data)
 }
 
 static void
+refuse(const DroverPool *pool, const DroverPoolView *view, const DroverRequest *request,
+       json_t *record)
+{
+    if (!drover_request_is_declined_by(request, pool->launcher_id))
+        json_array_append_new(json_object_get(record, "declined_by"),
+                              json_string(pool->launcher_id));
+    drover_request_record_set_state(record, drover_decision_is_last(view, request)
+                                                ? DROVER_REQUEST_FAILED
+                                                : DROVER_REQUEST_REQUESTED);
+}
+
+static void
 decline_request(DroverPool *pool, const DroverPoolView *view, const DroverRequest *request,
                 const char *reason)
 {
@@ -167,10 +181,7 @@ decline_request(DroverPool *pool, const DroverPoolView *view, const DroverReques
     decline->pool = pool;
     decline->request = drover_request_ref((DroverRequest *)request);
     decline->reason = g_strdup(reason);
-    json_array_append_new(json_object_get(record, "declined_by"), json_string(pool->launcher_id));
-    drover_request_record_set_state(record, drover_decision_is_last(view, request)
-                                                ? DROVER_REQUEST_FAILED
-                                                : DROVER_REQUEST_REQUESTED);
+    refuse(pool, view, request, record);
     data = drover_record_bytes(record);
     drover_change_claim(change, lock, FALSE);
     drover_change_set(change, path, data, request->version);
@@ -178,56 +189,39 @@ decline_request(DroverPool *pool, const DroverPoolView *view, const DroverReques
     drover_change_commit(change, on_declined, decline);
 }
 
-/* ---- Serving ---- */
+/* ---- The view of a pool ---- */
 
-static void view_pool(DroverPool *pool, DroverPoolView *view);
-
-static void
-decline_standby(DroverPool *pool, const char *request_id)
+static DroverRoom
+ask_images(const DroverRequest *request, char **reason, gpointer user_data)
 {
-    const DroverRequest *request = drover_cluster_request(pool->cluster, request_id);
-    g_autoptr(GHashTable) stock = NULL;
-    DroverPoolView view;
+    const DroverPool *pool = user_data;
 
-    if (request == NULL || g_strcmp0(request->requestor, MIN_READY_REQUESTOR) != 0)
-        return;
-    view_pool(pool, &view);
-    stock = view.stock;
-    decline_request(pool, &view, request, "there is no room for standby nodes");
+    return drover_room_for_images(pool->manager, pool->config, request, reason);
 }
 
-static void
-on_handled(DroverHandler *handler, DroverHandlerOutcome outcome, gpointer user_data)
+static DroverRoom
+ask_ever(const DroverRequest *request, char **reason, gpointer user_data)
 {
-    DroverPool *pool = user_data;
-    g_autofree char *request_id = g_strdup(drover_handler_request(handler)->id);
+    const DroverPool *pool = user_data;
 
-    g_hash_table_remove(pool->handlers, request_id);
-    if (outcome == DROVER_HANDLER_SHORT)
-        decline_standby(pool, request_id);
-    /* A locked request is met again in the next pass, a short one when a node becomes free. */
-    if (outcome == DROVER_HANDLER_CHANGED || outcome == DROVER_HANDLER_FULFILLED)
-        pool->wake(pool->user_data);
+    return drover_room_for_ever(pool->manager, pool->config, request, reason);
 }
 
-static void
-accept_request(DroverPool *pool, const DroverRequest *request)
+static DroverRoom
+ask_tenant(const DroverRequest *request, char **reason, gpointer user_data)
 {
-    DroverLogSubject subject = subject_of(pool, request);
-    DroverHandler *handler;
+    const DroverPool *pool = user_data;
 
-    if (drover_log_enabled(DROVER_LOG_INFO)) {
-        gsize length;
-        const char *record = g_bytes_get_data(request->record, &length);
-        drover_log(DROVER_LOG_INFO, &subject, "Assigning node request %.*s", (int)length, record);
-    }
-    handler =
-        drover_handler_new(pool->cluster, pool->manager, pool->stock, request, on_handled, pool);
-    g_hash_table_insert(pool->handlers, g_strdup(request->id), handler);
-    drover_handler_start(handler);
+    return drover_room_of_tenant(pool->manager, pool->config, pool->tenants, request, reason);
 }
 
-/* ---- The pass ---- */
+static gboolean
+ask_broken(const char *label, gpointer user_data)
+{
+    const DroverPool *pool = user_data;
+
+    return drover_facts_label_error(drover_manager_facts(pool->manager), label) != NULL;
+}
 
 static gboolean
 is_at_max_concurrency(const DroverPool *pool)
@@ -240,15 +234,142 @@ is_at_max_concurrency(const DroverPool *pool)
 static void
 view_pool(DroverPool *pool, DroverPoolView *view)
 {
+    gboolean inventory = drover_manager_has_inventory(pool->manager);
+
     *view = (DroverPoolView){.launcher_id = pool->launcher_id,
                              .provider = pool->provider,
                              .priority = pool->config->priority,
                              .labels = (const char *const *)pool->config->labels,
                              .disabled = pool->config->max_servers <= 0,
+                             .paused = pool->paused,
                              .at_max_concurrency = is_at_max_concurrency(pool),
-                             .stock = drover_stock_count(pool->stock),
+                             .stock = inventory ? drover_stock_count(pool->stock) : NULL,
+                             .cloud = inventory ? NULL : &pool->cloud,
                              .registered = drover_cluster_pools(pool->cluster)};
 }
+
+static void
+clear_view(DroverPoolView *view)
+{
+    g_clear_pointer(&view->stock, g_hash_table_unref);
+}
+
+/* ---- Serving ---- */
+
+static void
+decline_standby(DroverPool *pool, const char *request_id)
+{
+    const DroverRequest *request = drover_cluster_request(pool->cluster, request_id);
+    DroverPoolView view;
+
+    if (request == NULL || g_strcmp0(request->requestor, DROVER_STANDBY_REQUESTOR) != 0)
+        return;
+    view_pool(pool, &view);
+    decline_request(pool, &view, request, "there is no room for standby nodes");
+    clear_view(&view);
+}
+
+static void
+update_component(DroverPool *pool)
+{
+    g_autoptr(GBytes) record = NULL;
+
+    if (pool->config == NULL)
+        return;
+    record = component_record(pool);
+    drover_registration_update(pool->registration, record);
+}
+
+/* The pool is paused as long as one of its handlers is. */
+static void
+note_paused(DroverPool *pool)
+{
+    gboolean paused = FALSE;
+    GHashTableIter iter;
+    gpointer handler;
+
+    g_hash_table_iter_init(&iter, pool->handlers);
+    while (g_hash_table_iter_next(&iter, NULL, &handler))
+        paused = paused || drover_handler_is_paused(handler);
+    if (paused == pool->paused)
+        return;
+    pool->paused = paused;
+    drover_log_for(DROVER_LOG_DEBUG, pool->logger, paused ? "Pausing" : "No longer paused");
+    update_component(pool);
+    pool->wake(pool->user_data);
+}
+
+static void
+on_handler_paused(DroverHandler *handler, gpointer user_data)
+{
+    note_paused(user_data);
+}
+
+static void
+on_handled(DroverHandler *handler, DroverHandlerOutcome outcome, gpointer user_data)
+{
+    DroverPool *pool = user_data;
+    g_autofree char *request_id = g_strdup(drover_handler_request(handler)->id);
+
+    g_hash_table_remove(pool->handlers, request_id);
+    note_paused(pool);
+    if (outcome == DROVER_HANDLER_SHORT)
+        decline_standby(pool, request_id);
+    /* A locked request is met again in the next pass, a short one when a node becomes free. */
+    if (outcome != DROVER_HANDLER_LOCKED && outcome != DROVER_HANDLER_SHORT)
+        pool->wake(pool->user_data);
+}
+
+static char *
+find_obstacle(const DroverRequest *request, gpointer user_data)
+{
+    DroverPoolView view;
+    char *obstacle;
+
+    view_pool(user_data, &view);
+    obstacle = drover_decision_find_obstacle(&view, request);
+    clear_view(&view);
+    return obstacle;
+}
+
+static void
+add_decline(const DroverRequest *request, json_t *record, gpointer user_data)
+{
+    DroverPool *pool = user_data;
+    DroverPoolView view = {.launcher_id = pool->launcher_id,
+                           .registered = drover_cluster_pools(pool->cluster)};
+
+    refuse(pool, &view, request, record);
+}
+
+static const DroverHandlerHooks handler_hooks = {.done = on_handled,
+                                                 .paused = on_handler_paused,
+                                                 .find_obstacle = find_obstacle,
+                                                 .add_decline = add_decline};
+
+static void
+accept_request(DroverPool *pool, const DroverRequest *request)
+{
+    DroverLogSubject subject = subject_of(pool, request);
+    DroverHandlerPlace place = {.manager = pool->manager,
+                                .pool = pool->config,
+                                .stock = pool->stock,
+                                .launcher_id = pool->launcher_id,
+                                .hooks = &handler_hooks,
+                                .user_data = pool};
+    DroverHandler *handler;
+
+    if (drover_log_enabled(DROVER_LOG_INFO)) {
+        gsize length;
+        const char *record = g_bytes_get_data(request->record, &length);
+        drover_log(DROVER_LOG_INFO, &subject, "Assigning node request %.*s", (int)length, record);
+    }
+    handler = drover_handler_new(&place, request);
+    g_hash_table_insert(pool->handlers, g_strdup(request->id), handler);
+    drover_handler_step(handler);
+}
+
+/* ---- The pass ---- */
 
 static void
 decide(DroverPool *pool, DroverPoolView *view, const DroverRequest *request)
@@ -262,9 +383,11 @@ decide(DroverPool *pool, DroverPoolView *view, const DroverRequest *request)
     } else if (decision.verdict == DROVER_VERDICT_ACCEPT) {
         accept_request(pool, request);
         /* What was promised just now is not there for the next one. */
-        g_hash_table_unref(view->stock);
-        view->stock = drover_stock_count(pool->stock);
+        clear_view(view);
+        if (view->cloud == NULL)
+            view->stock = drover_stock_count(pool->stock);
         view->at_max_concurrency = is_at_max_concurrency(pool);
+        view->paused = pool->paused;
     } else if (reason != NULL) {
         drover_log(DROVER_LOG_DEBUG, &subject, "Not now (%s): %s",
                    drover_verdict_name(decision.verdict), reason);
@@ -298,6 +421,29 @@ open_requests(DroverPool *pool)
     return open;
 }
 
+static gint
+compare_handlers(gconstpointer a, gconstpointer b)
+{
+    return drover_request_compare(drover_handler_request(*(DroverHandler *const *)a),
+                                  drover_handler_request(*(DroverHandler *const *)b));
+}
+
+/* There may be room for those that wait for it: the best request comes first. */
+static void
+step_handlers(DroverPool *pool)
+{
+    g_autoptr(GPtrArray) handlers = g_ptr_array_new();
+    GHashTableIter iter;
+    gpointer handler;
+
+    g_hash_table_iter_init(&iter, pool->handlers);
+    while (g_hash_table_iter_next(&iter, NULL, &handler))
+        g_ptr_array_add(handlers, handler);
+    g_ptr_array_sort(handlers, compare_handlers);
+    for (guint i = 0; i < handlers->len; i++)
+        drover_handler_step(handlers->pdata[i]);
+}
+
 gboolean
 drover_pool_is_announced(const DroverPool *pool)
 {
@@ -322,6 +468,7 @@ drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
     if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL ||
         drover_manager_config(pool->manager)->max_concurrency == 0)
         return;
+    step_handlers(pool);
     open = open_requests(pool);
     if (open->len == 0)
         return;
@@ -331,7 +478,7 @@ drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
     g_ptr_array_sort_with_data(open, compare_missing, &view);
     for (guint i = 0; i < open->len; i++)
         decide(pool, &view, g_ptr_array_index(open, i));
-    g_hash_table_unref(view.stock);
+    clear_view(&view);
 }
 
 /* ---- News ---- */
@@ -390,9 +537,10 @@ stock_up(DroverPool *pool)
 }
 
 DroverPool *
-drover_pool_new(DroverCluster *cluster, DroverManager *manager, const DroverPoolConfig *config,
+drover_pool_new(DroverManager *manager, const DroverPoolConfig *config, const GPtrArray *tenants,
                 DroverWakeFunc wake, gpointer user_data)
 {
+    DroverCluster *cluster = drover_manager_parts(manager)->cluster;
     DroverPool *pool = g_new0(DroverPool, 1);
     g_autoptr(GBytes) record = NULL;
 
@@ -400,6 +548,12 @@ drover_pool_new(DroverCluster *cluster, DroverManager *manager, const DroverPool
     pool->cluster = cluster;
     pool->manager = manager;
     pool->config = config;
+    pool->tenants = tenants;
+    pool->cloud = (DroverCloudView){.images = ask_images,
+                                    .ever = ask_ever,
+                                    .tenant = ask_tenant,
+                                    .is_broken = ask_broken,
+                                    .user_data = pool};
     pool->wake = wake;
     pool->user_data = user_data;
     pool->provider = g_strdup(drover_manager_name(manager));
@@ -417,33 +571,59 @@ drover_pool_new(DroverCluster *cluster, DroverManager *manager, const DroverPool
     return pool;
 }
 
+typedef gboolean (*Filter)(const DroverHandler *handler);
+typedef void (*End)(DroverHandler *handler);
+
+static gboolean
+is_unwritten(const DroverHandler *handler)
+{
+    return !drover_handler_is_pending(handler);
+}
+
 static void
-abandon_all(DroverPool *pool)
+end_handlers(DroverPool *pool, Filter filter, End handler_end)
 {
     GHashTableIter iter;
     gpointer handler;
 
     g_hash_table_iter_init(&iter, pool->handlers);
     while (g_hash_table_iter_next(&iter, NULL, &handler)) {
+        if (filter != NULL && !filter(handler))
+            continue;
         g_hash_table_iter_remove(&iter);
-        drover_handler_abandon(handler);
+        handler_end(handler);
     }
+    note_paused(pool);
+}
+
+static void
+move_handlers(DroverPool *pool)
+{
+    GHashTableIter iter;
+    gpointer handler;
+
+    g_hash_table_iter_init(&iter, pool->handlers);
+    while (g_hash_table_iter_next(&iter, NULL, &handler))
+        drover_handler_move(handler, pool->manager, pool->config);
 }
 
 void
-drover_pool_configure(DroverPool *pool, DroverManager *manager, const DroverPoolConfig *config)
+drover_pool_configure(DroverPool *pool, DroverManager *manager, const DroverPoolConfig *config,
+                      const GPtrArray *tenants)
 {
-    g_autoptr(GBytes) record = NULL;
-
-    /* Nothing of them is written yet; the new provider object decides anew. */
+    /* What is not written yet is decided anew by the new provider object. */
     if (manager != pool->manager) {
-        abandon_all(pool);
+        end_handlers(pool, is_unwritten, drover_handler_abandon);
         drover_stock_set_all_usable(pool->stock);
     }
+    /* Accepted requests wait for machines that this one does not make. */
+    if (drover_manager_has_inventory(manager))
+        end_handlers(pool, drover_handler_is_pending, drover_handler_release);
     pool->manager = manager;
     pool->config = config;
-    record = component_record(pool);
-    drover_registration_update(pool->registration, record);
+    pool->tenants = tenants;
+    move_handlers(pool);
+    update_component(pool);
 }
 
 void
@@ -451,16 +631,25 @@ drover_pool_let_go(DroverPool *pool, const GPtrArray *managers)
 {
     if (pool->manager == NULL || !g_ptr_array_find((GPtrArray *)managers, pool->manager, NULL))
         return;
-    abandon_all(pool);
+    end_handlers(pool, is_unwritten, drover_handler_abandon);
     pool->manager = NULL;
     pool->config = NULL;
+    move_handlers(pool);
+}
+
+void
+drover_pool_drop(DroverPool *pool)
+{
+    end_handlers(pool, NULL, drover_handler_abandon);
 }
 
 void
 drover_pool_free(DroverPool *pool)
 {
     drover_log_for(DROVER_LOG_INFO, pool->logger, "Stopping pool");
-    abandon_all(pool);
+    pool->config = NULL;
+    end_handlers(pool, is_unwritten, drover_handler_abandon);
+    end_handlers(pool, NULL, drover_handler_release);
     drover_registration_free(pool->registration);
     pool->manager = NULL;
     pool_unref(pool);

@@ -14,18 +14,20 @@ typedef struct _DroverPool DroverPool;
 /* Something happened after which all pools should be looked at again. */
 typedef void (*DroverWakeFunc)(gpointer user_data);
 
-DroverPool *drover_pool_new(DroverCluster *cluster, DroverManager *manager,
-                            const DroverPoolConfig *config, DroverWakeFunc wake,
-                            gpointer user_data);
-/* Deregisters, drops what is not written yet, and frees. */
+/* `tenants` holds the DroverTenantConfig of the configuration. */
+DroverPool *drover_pool_new(DroverManager *manager, const DroverPoolConfig *config,
+                            const GPtrArray *tenants, DroverWakeFunc wake, gpointer user_data);
+/* Deregisters, drops what is not written yet, puts accepted requests back, and frees. */
 void drover_pool_free(DroverPool *pool);
+/* The locks are lost: nothing of what it was doing is to be written. */
+void drover_pool_drop(DroverPool *pool);
 
 /* A newer configuration, and the provider object that goes with it; its manager is running. */
-void drover_pool_configure(DroverPool *pool, DroverManager *manager,
-                           const DroverPoolConfig *config);
+void drover_pool_configure(DroverPool *pool, DroverManager *manager, const DroverPoolConfig *config,
+                           const GPtrArray *tenants);
 
 /* If its manager is one of these, which are about to retire, it serves nothing until it is
- * configured again. */
+ * configured again; launches under way go on. */
 void drover_pool_let_go(DroverPool *pool, const GPtrArray *managers);
 
 gboolean drover_pool_is(const DroverPool *pool, const char *provider, const char *name);

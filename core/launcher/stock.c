@@ -8,8 +8,11 @@ typedef struct {
 } Item;
 
 struct _DroverStock {
+    grefcount references;
+    gboolean about_to_shrink;
     char *provider, *pool;
-    GHashTable *items; /* id -> Item */
+    GHashTable *items;    /* id -> Item */
+    GHashTable *deleting; /* id -> DroverNode */
 };
 
 static void
@@ -26,16 +29,29 @@ drover_stock_new(const char *provider, const char *pool)
 {
     DroverStock *stock = g_new0(DroverStock, 1);
 
+    g_ref_count_init(&stock->references);
     stock->provider = g_strdup(provider);
     stock->pool = g_strdup(pool);
     stock->items = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, item_free);
+    stock->deleting =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)drover_node_unref);
+    return stock;
+}
+
+DroverStock *
+drover_stock_ref(DroverStock *stock)
+{
+    g_ref_count_inc(&stock->references);
     return stock;
 }
 
 void
-drover_stock_free(DroverStock *stock)
+drover_stock_unref(DroverStock *stock)
 {
+    if (!g_ref_count_dec(&stock->references))
+        return;
     g_hash_table_unref(stock->items);
+    g_hash_table_unref(stock->deleting);
     g_free(stock->provider);
     g_free(stock->pool);
     g_free(stock);
@@ -46,9 +62,14 @@ drover_stock_note(DroverStock *stock, const char *id, const DroverNode *node)
 {
     Item *item = g_hash_table_lookup(stock->items, id);
 
-    if (node == NULL || !drover_node_is_free(node) ||
-        g_strcmp0(node->provider, stock->provider) != 0 ||
-        g_strcmp0(node->pool, stock->pool) != 0) {
+    gboolean ours = node != NULL && g_strcmp0(node->provider, stock->provider) == 0 &&
+                    g_strcmp0(node->pool, stock->pool) == 0;
+
+    if (ours && node->state == DROVER_NODE_DELETING)
+        g_hash_table_replace(stock->deleting, g_strdup(id), drover_node_ref((DroverNode *)node));
+    else
+        g_hash_table_remove(stock->deleting, id);
+    if (!ours || !drover_node_is_free(node)) {
         g_hash_table_remove(stock->items, id);
         return;
     }
@@ -87,7 +108,7 @@ drover_stock_count(const DroverStock *stock)
 }
 
 DroverNode *
-drover_stock_reserve(DroverStock *stock, const char *label)
+drover_stock_reserve(DroverStock *stock, const char *label, const char *zone)
 {
     Item *best = NULL;
     GHashTableIter iter;
@@ -98,6 +119,7 @@ drover_stock_reserve(DroverStock *stock, const char *label)
         Item *item = value;
 
         if (is_offered(item) && drover_node_has_label(item->node, label) &&
+            (zone == NULL || g_strcmp0(item->node->az, zone) == 0) &&
             (best == NULL || strcmp(item->node->id, best->node->id) < 0))
             best = item;
     }
@@ -123,6 +145,45 @@ drover_stock_set_usable(DroverStock *stock, const char *id, gboolean usable)
 
     if (item != NULL)
         item->unusable = !usable;
+}
+
+const DroverNode *
+drover_stock_oldest(const DroverStock *stock)
+{
+    const DroverNode *oldest = NULL;
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, stock->items);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const Item *item = value;
+
+        if (is_offered(item) && (oldest == NULL || item->node->state_time < oldest->state_time))
+            oldest = item->node;
+    }
+    return oldest;
+}
+
+gboolean
+drover_stock_is_shrinking(const DroverStock *stock, guint seconds)
+{
+    double now = drover_record_now();
+    GHashTableIter iter;
+    gpointer node;
+
+    if (stock->about_to_shrink)
+        return TRUE;
+    g_hash_table_iter_init(&iter, stock->deleting);
+    while (g_hash_table_iter_next(&iter, NULL, &node))
+        if (now - ((DroverNode *)node)->state_time < seconds)
+            return TRUE;
+    return FALSE;
+}
+
+void
+drover_stock_set_shrinking(DroverStock *stock, gboolean about_to)
+{
+    stock->about_to_shrink = about_to;
 }
 
 void

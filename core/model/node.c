@@ -125,6 +125,24 @@ decode_hold_expiration(const json_t *record)
     return json_integer_value(value);
 }
 
+static char *
+decode_external_id(const json_t *record)
+{
+    const json_t *id = json_object_get(record, "external_id");
+
+    if (json_is_object(id) || json_is_array(id))
+        return drover_json_text(id);
+    return g_strdup(json_string_value(id));
+}
+
+static DroverResources *
+decode_resources(const json_t *record)
+{
+    const json_t *resources = json_object_get(record, "resources");
+
+    return json_is_object(resources) ? drover_resources_from_json(resources, 0) : NULL;
+}
+
 static int
 decode_slot(const json_t *record)
 {
@@ -161,10 +179,12 @@ drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error)
         node->username = g_ref_string_new_intern(DEFAULT_USERNAME);
     node->tenant_name = shared_string(record, "tenant_name");
     node->requestor = shared_string(record, "requestor");
+    node->az = shared_string(record, "az");
     node->labels = decode_labels(record);
     node->allocated_to = g_strdup(drover_json_string(record, "allocated_to"));
     node->hostname = g_strdup(drover_json_string(record, "hostname"));
-    node->external_id = g_strdup(drover_json_string(record, "external_id"));
+    node->external_id = decode_external_id(record);
+    node->resources = decode_resources(record);
     node->interface_ip = g_strdup(drover_json_string(record, "interface_ip"));
     node->port = decode_port(record);
     node->slot = decode_slot(record);
@@ -199,6 +219,7 @@ drover_node_unref(DroverNode *node)
     release_shared(node->username);
     release_shared(node->tenant_name);
     release_shared(node->requestor);
+    release_shared(node->az);
     for (guint i = 0; node->labels[i] != NULL; i++)
         g_ref_string_release(node->labels[i]);
     g_free(node->labels);
@@ -206,6 +227,7 @@ drover_node_unref(DroverNode *node)
     g_free(node->allocated_to);
     g_free(node->hostname);
     g_free(node->external_id);
+    drover_resources_free(node->resources);
     g_free(node->interface_ip);
     g_bytes_unref(node->record);
     g_free(node);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/record.h"
+#include "model/resources.h"
 
 #define DROVER_NODES_PATH "/nodepool/nodes"
 
@@ -30,13 +31,15 @@ typedef struct {
     DroverNodeState state;
     double state_time, created_time; /* seconds since the epoch; 0: unknown */
     /* Shared by many nodes; NULL when unset. */
-    GRefString *provider, *pool, *launcher, *username, *tenant_name, *requestor;
+    GRefString *provider, *pool, *launcher, *username, *tenant_name, *requestor, *az;
     GRefString **labels; /* NULL-ended, never NULL */
     char *allocated_to;  /* id of the request that owns it */
-    char *hostname, *external_id, *interface_ip;
-    int port;               /* 22 when unset; 0 when it is an object with access data */
-    int slot;               /* DROVER_NO_SLOT */
-    gint64 hold_expiration; /* seconds after state_time; 0: none */
+    char *hostname, *interface_ip;
+    char *external_id;          /* one that is an object as its JSON text */
+    DroverResources *resources; /* what it uses; NULL when unset */
+    int port;                   /* 22 when unset; 0 when it is an object with access data */
+    int slot;                   /* DROVER_NO_SLOT */
+    gint64 hold_expiration;     /* seconds after state_time; 0: none */
     GBytes *record;
     gint32 version;
 } DroverNode;

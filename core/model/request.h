@@ -8,6 +8,9 @@
 #define DROVER_REQUESTS_PATH      "/nodepool/requests"
 #define DROVER_REQUEST_LOCKS_PATH "/nodepool/requests-lock"
 
+/* The requestor of standby nodes (min-ready): served last, and never worth waiting for. */
+#define DROVER_STANDBY_REQUESTOR "NodePool:min-ready"
+
 typedef enum {
     DROVER_REQUEST_REQUESTED,
     DROVER_REQUEST_PENDING,

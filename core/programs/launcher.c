@@ -67,7 +67,7 @@ main(int argc, char **argv)
 {
     g_autofree char *config = NULL, *secure = NULL, *log_file = NULL, *state_dir = NULL;
     gboolean debug = FALSE, foreground = FALSE, version = FALSE, no_state = FALSE;
-    gint sync_interval = 0, stop_limit = DEFAULT_STOP;
+    gint sync_interval = 0, cleanup_interval = 0, stop_limit = DEFAULT_STOP;
     const GOptionEntry entries[] = {
         {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config,
          "Configuration (default " DEFAULT_CONFIG ")", "FILE"},
@@ -83,6 +83,8 @@ main(int argc, char **argv)
          "Keep nothing: a restart begins a new ZooKeeper session", NULL},
         {"sync-interval", 0, 0, G_OPTION_ARG_INT, &sync_interval,
          "Seconds between comparisons of inventories (default 60)", "SECONDS"},
+        {"cleanup-interval", 0, 0, G_OPTION_ARG_INT, &cleanup_interval,
+         "Seconds between cleanups (default 60)", "SECONDS"},
         {"stop-timeout", 0, 0, G_OPTION_ARG_INT, &stop_limit, "Longest orderly stop (default 30)",
          "SECONDS"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL},
@@ -118,6 +120,7 @@ main(int argc, char **argv)
     options.secure_path = secure;
     options.state_dir = no_state ? NULL : state_dir != NULL ? state_dir : DEFAULT_STATE_DIR;
     options.sync_interval = (guint)MAX(sync_interval, 0);
+    options.cleanup_interval = (guint)MAX(cleanup_interval, 0);
     program.stop_limit = (guint)MAX(stop_limit, 1);
     program.launcher = drover_launcher_new(&options, &error);
     if (program.launcher == NULL) {

@@ -11,7 +11,7 @@ like with what is theirs. Numbers are those of the launcher's specification:
     I-06  failed: every registered pool has declined
     I-08  building: locked by who builds it
     I-13  what somebody else has locked is not written
-    I-14  held nodes are not deleted
+    I-14  held nodes are not deleted before their time
     I-18  declined_by only grows, without duplicates
     slot  no slot of a machine has two nodes
     keep  a record that is written back has every field that it had
@@ -60,8 +60,9 @@ def slot_of(record):
 class Invariants:
     """Feed it every transaction, in order; `violations` holds a sentence for each breach."""
 
-    def __init__(self, tree):
+    def __init__(self, tree, max_hold_age=float('inf')):
         self.tree = tree
+        self.max_hold_age = max_hold_age
         self.violations = []
         self.launchers = set()
         self.transaction = None
@@ -137,8 +138,17 @@ class Invariants:
                 and not self._fulfilled_now(old['allocated_to']):
             self._violated('I-03', f'node {node_id} of the fulfilled request '
                                    f'{old["allocated_to"]} is written')
-        if old['state'] == 'hold' and (new is None or new['state'] != 'hold'):
+        if old['state'] == 'hold' and (new is None or new['state'] != 'hold') and \
+                not self._is_hold_over(old):
             self._violated('I-14', f'held node {node_id} is taken away')
+
+    def _is_hold_over(self, node):
+        try:
+            age = self.transaction.time - node['state_time']
+            expiration = int(node.get('hold_expiration') or 0)
+        except (KeyError, TypeError, ValueError):
+            return False
+        return age >= min(self.max_hold_age, expiration if expiration > 0 else self.max_hold_age)
 
     def _fulfilled_now(self, request_id):
         return any(operation.path == f'/nodepool/requests/{request_id}'

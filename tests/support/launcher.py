@@ -59,12 +59,13 @@ class Launcher:
     own unless given."""
 
     def __init__(self, server, chroot='', providers=(), state=True, timeout=10, sync_interval=60,
-                 debug=True, port=None, **config):
+                 cleanup_interval=60, debug=True, port=None, **config):
         self.folder = tempfile.mkdtemp(prefix='drover-test-')
         self.config_path = f'{self.folder}/nodepool.yaml'
         self.server, self.chroot, self.timeout = server, chroot, timeout
         self.port = port or server.port
-        self.arguments = ['-c', self.config_path, '--sync-interval', str(sync_interval)]
+        self.arguments = ['-c', self.config_path, '--sync-interval', str(sync_interval),
+                          '--cleanup-interval', str(cleanup_interval)]
         self.arguments += ['--state-dir', f'{self.folder}/state'] if state else ['--no-state']
         self.arguments += ['-d'] if debug else []
         self.process = None

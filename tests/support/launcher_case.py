@@ -26,6 +26,7 @@ LIMIT = 30
 class LauncherCase(unittest.TestCase):
     tick = 200
     own_server = False  # TRUE for tests that stop the server
+    max_hold_age = None  # that of the launchers' configuration, in seconds
     _shared = None
     _chroots = 0
 
@@ -38,7 +39,7 @@ class LauncherCase(unittest.TestCase):
         with_root.ensure_path(self.chroot)
         with_root.stop()
         with_root.close()
-        self.observer = Observer(self.server, self.chroot, LIMIT)
+        self.observer = Observer(self.server, self.chroot, LIMIT, self.max_hold_age)
         self.addCleanup(self.observer.finish)
         self.launchers = []
         self._sessions = {}

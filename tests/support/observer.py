@@ -9,7 +9,7 @@ again in the next moment, and it asks the server nothing. It checks invariants.p
 transaction and passes each one on; the parent keeps the same tree and can wait for any condition
 on it.
 
-By hand: observer.py DATA-FOLDER [CHROOT], commands on the input.
+By hand: observer.py DATA-FOLDER [CHROOT [MAX-HOLD-AGE]], commands on the input.
 """
 
 import collections
@@ -53,10 +53,10 @@ def below(transaction, chroot):
 
 
 class Follower:
-    def __init__(self, data_folder, chroot):
+    def __init__(self, data_folder, chroot, max_hold_age):
         self.log = TransactionLog(data_folder)
         self.chroot = chroot
-        self.invariants = Invariants(Tree())
+        self.invariants = Invariants(Tree(), max_hold_age)
 
     def follow(self):
         """Everything up to now."""
@@ -146,9 +146,10 @@ class Cluster:
 
 
 class Observer:
-    """Starts the process. `history` holds every transaction so far, with what it implies."""
+    """Starts the process. `history` holds every transaction so far, with what it implies.
+    `max_hold_age`: as configured for the launchers, in seconds."""
 
-    def __init__(self, server, chroot='', limit=20):
+    def __init__(self, server, chroot='', limit=20, max_hold_age=None):
         self.limit = limit
         self.tree = Tree()
         self.cluster = Cluster(self.tree)
@@ -158,7 +159,7 @@ class Observer:
         self.answers = collections.deque()
         self.ended = False
         self.process = subprocess.Popen(
-            [sys.executable, __file__, f'{server.folder}/data', chroot],
+            [sys.executable, __file__, f'{server.folder}/data', chroot, str(max_hold_age or '')],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors='surrogateescape')
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -215,6 +216,13 @@ class Observer:
                     for operation in operations
                     if operation.path == path and operation.kind != 'check']
 
+    def paths(self, below, since=0):
+        """The children of a znode that ever had a record."""
+        with self.changed:
+            return sorted({operation.path for _, operations in self.history[since:]
+                           for operation in operations
+                           if operation.path.rpartition('/')[0] == below})
+
     def states(self, path, since=0):
         """The states that a record went through; None: it was deleted."""
         states = []
@@ -245,4 +253,5 @@ class Observer:
 
 
 if __name__ == '__main__':
-    Follower(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else '').run()
+    folder, root, hold_age = (*sys.argv[1:], '', '')[:3]
+    Follower(folder, root, float(hold_age or 'inf')).run()

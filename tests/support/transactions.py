@@ -186,6 +186,31 @@ class TransactionLog:
                 yield transaction
 
 
+def backdate(data_folder, path, seconds):
+    """Makes a znode older, in the log of a server that is stopped and has no snapshot of it yet."""
+    for name in glob.glob(os.path.join(data_folder, 'version-2', 'log.*')):
+        with open(name, 'r+b') as file:
+            _backdate_in(file, path, seconds)
+
+
+def _backdate_in(file, path, seconds):
+    offset = HEADER.size
+    while True:
+        file.seek(offset)
+        _, length = ENTRY.unpack(file.read(ENTRY.size).ljust(ENTRY.size, b'\0'))
+        if length <= 0:
+            return
+        entry = bytearray(file.read(length))
+        if any(operation.kind == 'create' and operation.path == path
+               for operation in decode(bytes(entry)).operations):
+            session, number, zxid, milliseconds, kind = TRANSACTION.unpack_from(entry)
+            TRANSACTION.pack_into(entry, 0, session, number, zxid, milliseconds - seconds * 1000,
+                                  kind)
+            file.seek(offset)
+            file.write(ENTRY.pack(zlib.adler32(entry), length) + entry)
+        offset += ENTRY.size + length + len(END_OF_ENTRY)
+
+
 @dataclasses.dataclass
 class Znode:
     data: str

@@ -135,8 +135,8 @@ class Scheduler(Session):
         self.system_id = system_id or uuid.uuid4().hex
 
     def submit(self, labels, priority='200', relative_priority=0, provider=None,
-               tenant='tenant-1', event_id=None):
-        """Creates a request."""
+               tenant='tenant-1', event_id=None, **fields):
+        """Creates a request, with further fields that some later version may have."""
         now = time.time()
         record = {
             'requestor_data': {'build_set_uuid': uuid.uuid4().hex, 'tenant_name': tenant,
@@ -151,6 +151,7 @@ class Scheduler(Session):
             'relative_priority': relative_priority,
             'event_id': event_id or uuid.uuid4().hex,
             'tenant_name': tenant,
+            **fields,
         }
         return Request(self, self._create(f'{REQUESTS}/{priority}-', record), record)
 

@@ -30,7 +30,7 @@ check_count(const DroverStock *stock, const char *label, gint expected)
 static void
 check_reserve(DroverStock *stock, const char *label, const char *expected)
 {
-    DroverNode *node = drover_stock_reserve(stock, label);
+    DroverNode *node = drover_stock_reserve(stock, label, NULL);
 
     g_assert_cmpstr(node != NULL ? node->id : NULL, ==, expected);
     g_clear_pointer(&node, drover_node_unref);
@@ -49,7 +49,7 @@ set_up(Scene *scene, gconstpointer data)
 static void
 tear_down(Scene *scene, gconstpointer data)
 {
-    drover_stock_free(scene->stock);
+    drover_stock_unref(scene->stock);
 }
 
 static void

@@ -1,0 +1,20 @@
+/*
+ * A deletion removes one node whose machine a driver made: the node is locked, its record read
+ * again, the driver deletes the machine, and the record goes with its lock.
+ *
+ *     lock, read ─► deleting ─► driver deletes ─► record deleted
+ *                                  └─ failed, or too long: unlocked, to be tried again
+ */
+#pragma once
+
+#include "launcher/manager.h"
+
+/* The deletion has ended, with the record gone or not. */
+typedef void (*DroverDeletionFunc)(const char *node_id, gboolean gone, gpointer user_data);
+
+/* `done` is called once, never before this returns. */
+void drover_deletion_begin(DroverManager *manager, const DroverNode *node, DroverDeletionFunc done,
+                           gpointer user_data);
+
+/* Whether nodes in this state are deleted once nobody has them locked. */
+gboolean drover_deletion_is_due(DroverNodeState state);

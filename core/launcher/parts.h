@@ -1,0 +1,19 @@
+/*
+ * What the parts of one launcher have in common. Core loop only; everything outlives its users.
+ */
+#pragma once
+
+#include "launcher/cluster.h"
+#include "launcher/scanner.h"
+#include "launcher/usage.h"
+
+typedef struct {
+    DroverCluster *cluster;
+    DroverScanner *scanner;
+    DroverUsage *usage;
+    GHashTable *work; /* launches and deletions under way, see manager.h */
+    /* Requests that are being put back, and what is called when one has been: a stop waits. */
+    guint closing;
+    void (*closed)(gpointer user_data);
+    gpointer closed_data;
+} DroverParts;
