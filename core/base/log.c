@@ -1,97 +1,199 @@
 #include "base/log.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "base/log-setup.h"
+
+#define PREFIX "nodepool."
 
 static struct {
     GMutex lock;
-    DroverLogLevel level;
-    int fd;
-    char *path; /* NULL when writing to a descriptor that somebody else owns */
-    dev_t device;
-    ino_t inode;
-} sink = {.level = DROVER_LOG_INFO, .fd = STDERR_FILENO};
+    GHashTable *loggers;           /* name -> DroverLogLogger; made with the first use */
+    DroverLogHandler *last_resort; /* for messages that nobody handles */
+    int lowest;                    /* no message below it is written by anybody */
+} log_state = {.lowest = 20};
 
-static const char *const level_names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+int
+drover_log_level_number(DroverLogLevel level)
+{
+    return ((int)level + 1) * 10;
+}
+
+/* ---- Loggers ---- */
+
+DroverLogLogger *
+drover_log_logger_new(const char *name)
+{
+    DroverLogLogger *logger = g_new0(DroverLogLogger, 1);
+
+    logger->name = g_strdup(name);
+    logger->propagate = TRUE;
+    logger->handlers = g_ptr_array_new_with_free_func((GDestroyNotify)drover_log_handler_unref);
+    return logger;
+}
+
+void
+drover_log_logger_free(DroverLogLogger *logger)
+{
+    g_ptr_array_unref(logger->handlers);
+    g_free(logger->name);
+    g_free(logger);
+}
+
+static void
+note_lowest(void)
+{
+    GHashTableIter iter;
+    gpointer logger;
+    int lowest = DROVER_LOG_LEVEL_HIGHEST;
+
+    g_hash_table_iter_init(&iter, log_state.loggers);
+    while (g_hash_table_iter_next(&iter, NULL, &logger))
+        if (((DroverLogLogger *)logger)->level != DROVER_LOG_LEVEL_UNSET)
+            lowest = MIN(lowest, ((DroverLogLogger *)logger)->level);
+    g_atomic_int_set(&log_state.lowest, lowest);
+}
+
+static void
+add_logger(DroverLogLogger *logger)
+{
+    g_hash_table_replace(log_state.loggers, logger->name, logger);
+}
+
+/* Call it with the lock. What is in force at first: everything from INFO on to standard error. */
+static void
+ensure_loggers(void)
+{
+    DroverLogLogger *root;
+
+    if (log_state.loggers != NULL)
+        return;
+    log_state.loggers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
+                                              (GDestroyNotify)drover_log_logger_free);
+    log_state.last_resort = drover_log_handler_new_stream(STDERR_FILENO);
+    drover_log_handler_set_threshold(log_state.last_resort,
+                                     drover_log_level_number(DROVER_LOG_WARNING));
+    root = drover_log_logger_new("");
+    root->level = drover_log_level_number(DROVER_LOG_INFO);
+    g_ptr_array_add(root->handlers, drover_log_handler_new_stream(STDERR_FILENO));
+    add_logger(root);
+}
+
+static DroverLogLogger *
+root_logger(void)
+{
+    ensure_loggers();
+    return g_hash_table_lookup(log_state.loggers, "");
+}
+
+void
+drover_log_set_up(GPtrArray *loggers)
+{
+    DroverLogLogger *root;
+
+    g_mutex_lock(&log_state.lock);
+    ensure_loggers();
+    g_hash_table_remove_all(log_state.loggers);
+    root = drover_log_logger_new("");
+    root->level = drover_log_level_number(DROVER_LOG_WARNING);
+    add_logger(root);
+    g_ptr_array_set_free_func(loggers, NULL);
+    for (guint i = 0; i < loggers->len; i++)
+        add_logger(loggers->pdata[i]);
+    root = root_logger();
+    if (root->level == DROVER_LOG_LEVEL_UNSET)
+        root->level = 1; /* Python: everything */
+    note_lowest();
+    g_mutex_unlock(&log_state.lock);
+    g_ptr_array_unref(loggers);
+}
 
 void
 drover_log_set_level(DroverLogLevel level)
 {
-    g_atomic_int_set((gint *)&sink.level, (gint)level);
+    g_mutex_lock(&log_state.lock);
+    root_logger()->level = drover_log_level_number(level);
+    note_lowest();
+    g_mutex_unlock(&log_state.lock);
 }
 
 gboolean
 drover_log_enabled(DroverLogLevel level)
 {
-    return (gint)level >= g_atomic_int_get((gint *)&sink.level);
-}
-
-static gboolean
-open_file(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-    struct stat status;
-
-    if (fd < 0 || fstat(fd, &status) != 0)
-        return FALSE;
-    if (sink.path != NULL)
-        close(sink.fd);
-    sink.fd = fd;
-    sink.device = status.st_dev;
-    sink.inode = status.st_ino;
-    return TRUE;
+    return drover_log_level_number(level) >= g_atomic_int_get(&log_state.lowest);
 }
 
 static void
-forget_file(void)
+set_only_handler(DroverLogHandler *handler)
 {
-    if (sink.path != NULL)
-        close(sink.fd);
-    g_clear_pointer(&sink.path, g_free);
+    g_mutex_lock(&log_state.lock);
+    g_ptr_array_set_size(root_logger()->handlers, 0);
+    g_ptr_array_add(root_logger()->handlers, handler);
+    g_mutex_unlock(&log_state.lock);
 }
 
 void
 drover_log_set_fd(int fd)
 {
-    g_mutex_lock(&sink.lock);
-    forget_file();
-    sink.fd = fd;
-    g_mutex_unlock(&sink.lock);
+    set_only_handler(drover_log_handler_new_stream(fd));
 }
 
 gboolean
 drover_log_set_file(const char *path, GError **error)
 {
-    gboolean opened;
+    DroverLogHandler *handler = drover_log_handler_new_file(path, FALSE, NULL, error);
 
-    g_mutex_lock(&sink.lock);
-    forget_file();
-    opened = open_file(path);
-    if (opened)
-        sink.path = g_strdup(path);
-    else
-        g_set_error(error, DROVER_ERROR, DROVER_ERROR_FAILED, "cannot write the log file %s: %s",
-                    path, g_strerror(errno));
-    g_mutex_unlock(&sink.lock);
-    return opened;
+    if (handler == NULL)
+        return FALSE;
+    set_only_handler(handler);
+    return TRUE;
+}
+
+/* ---- Messages ---- */
+
+/* Shortens "a.b.c" to "a.b", and "a" to "". FALSE at the root. */
+static gboolean
+go_up(char *name)
+{
+    char *dot = strrchr(name, '.');
+
+    if (*name == '\0')
+        return FALSE;
+    *(dot != NULL ? dot : name) = '\0';
+    return TRUE;
+}
+
+static gboolean
+is_wanted(const DroverLogRecord *record)
+{
+    g_autofree char *name = g_strdup(record->logger);
+
+    do {
+        const DroverLogLogger *logger = g_hash_table_lookup(log_state.loggers, name);
+
+        if (logger != NULL && logger->level != DROVER_LOG_LEVEL_UNSET)
+            return drover_log_level_number(record->level) >= logger->level;
+    } while (go_up(name));
+    return TRUE;
 }
 
 static void
-reopen_renamed_file(void)
+hand_on(const DroverLogRecord *record)
 {
-    struct stat status;
+    g_autofree char *name = g_strdup(record->logger);
+    const DroverLogLogger *logger;
+    gboolean handled = FALSE;
 
-    if (sink.path == NULL)
-        return;
-    if (stat(sink.path, &status) != 0 || status.st_dev != sink.device ||
-        status.st_ino != sink.inode)
-        open_file(sink.path);
+    do {
+        logger = g_hash_table_lookup(log_state.loggers, name);
+        for (guint i = 0; logger != NULL && i < logger->handlers->len; i++) {
+            drover_log_handler_emit(logger->handlers->pdata[i], record);
+            handled = TRUE;
+        }
+    } while ((logger == NULL || logger->propagate) && go_up(name));
+    if (!handled)
+        drover_log_handler_emit(log_state.last_resort, record);
 }
 
 static void
@@ -101,29 +203,13 @@ append_part(GString *line, const char *name, const char *value)
         g_string_append_printf(line, "[%s: %s] ", name, value);
 }
 
-static void
-append_prefix(GString *out, DroverLogLevel level, const char *logger)
-{
-    gint64 now = g_get_real_time();
-    time_t seconds = (time_t)(now / G_USEC_PER_SEC);
-    struct tm local;
-    char stamp[32];
-
-    /* GDateTime looks at the time zone's file for every line. */
-    localtime_r(&seconds, &local);
-    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &local);
-    g_string_append_printf(out, "%s,%03d %s nodepool.%s: ", stamp,
-                           (int)(now % G_USEC_PER_SEC / 1000), level_names[level],
-                           logger != NULL ? logger : "NodePool");
-}
-
 void
 drover_log(DroverLogLevel level, const DroverLogSubject *subject, const char *format, ...)
 {
     static const DroverLogSubject nothing;
     g_autoptr(GString) text = NULL;
-    g_autoptr(GString) out = NULL;
-    g_auto(GStrv) lines = NULL;
+    g_autofree char *name = NULL;
+    DroverLogRecord record;
     va_list arguments;
 
     if (!drover_log_enabled(level))
@@ -139,22 +225,11 @@ drover_log(DroverLogLevel level, const DroverLogSubject *subject, const char *fo
     g_string_append_vprintf(text, format, arguments);
     va_end(arguments);
 
-    out = g_string_new(NULL);
-    lines = g_strsplit(text->str, "\n", -1);
-    for (guint i = 0; lines[i] != NULL; i++) {
-        append_prefix(out, level, subject->logger);
-        g_string_append_printf(out, "%s%s\n", i > 0 ? "  " : "", lines[i]);
-    }
-
-    g_mutex_lock(&sink.lock);
-    reopen_renamed_file();
-    for (gsize done = 0; done < out->len;) {
-        ssize_t n = write(sink.fd, out->str + done, out->len - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        done += (gsize)n;
-    }
-    g_mutex_unlock(&sink.lock);
+    name = g_strconcat(PREFIX, subject->logger != NULL ? subject->logger : "NodePool", NULL);
+    record = (DroverLogRecord){level, name, text->str, g_get_real_time()};
+    g_mutex_lock(&log_state.lock);
+    ensure_loggers();
+    if (is_wanted(&record))
+        hand_on(&record);
+    g_mutex_unlock(&log_state.lock);
 }

@@ -1,6 +1,6 @@
 /*
- * Logging. One line a message, in Nodepool's default layout, so that existing log scrapers go on
- * working:
+ * Logging. One line a message, in Nodepool's layout unless log-setup.h says otherwise, so that
+ * existing log scrapers go on working:
  *
  *     2026-12-01 04:46:38,218 INFO nodepool.NodePool: [e: ..] [node_request: ..] [node: ..] text
  *
@@ -17,6 +17,9 @@ typedef enum {
     DROVER_LOG_WARNING,
     DROVER_LOG_ERROR,
 } DroverLogLevel;
+
+/* As Python's logging counts them: 10 for DEBUG up to 40 for ERROR. */
+int drover_log_level_number(DroverLogLevel level);
 
 /* What a line is about. Unknown parts are NULL and left out. Strings are only read. */
 typedef struct {
