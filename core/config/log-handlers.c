@@ -10,7 +10,8 @@
 typedef struct {
     const DroverLogSection *section;
     const DroverConfigSource *source;
-    gboolean failed; /* an option makes no sense; reported */
+    gboolean failed;           /* an option makes no sense; reported */
+    DroverLogHandler *handler; /* what was made */
 } Builder;
 
 /* ---- Options ---- */
@@ -61,45 +62,45 @@ get_boolean(Builder *builder, const char *name)
     return g_ascii_strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-static DroverLogHandler *
+/* `error` may be NULL. */
+static void
 report_failure(const Builder *builder, const GError *error)
 {
-    drover_config_report_add(builder->source, DROVER_CONFIG_ERROR, builder->section->line,
-                             builder->section->column, builder->section->name, "%s",
-                             error->message);
-    return NULL;
+    if (error != NULL)
+        drover_config_report_add(builder->source, DROVER_CONFIG_ERROR, builder->section->line,
+                                 builder->section->column, builder->section->name, "%s",
+                                 error->message);
 }
 
 /* ---- Classes ---- */
 
-static DroverLogHandler *
+static void
 build_stream(Builder *builder)
 {
     const char *stream = get_text(builder, "stream", "sys.stderr");
     const char *name = g_str_has_prefix(stream, "ext://") ? stream + strlen("ext://") : stream;
 
     if (strcmp(name, "sys.stdout") == 0)
-        return drover_log_handler_new_stream(STDOUT_FILENO);
-    if (strcmp(name, "sys.stderr") == 0)
-        return drover_log_handler_new_stream(STDERR_FILENO);
-    refuse(builder, drover_log_section_get(builder->section, "stream"),
-           "must be ext://sys.stdout or ext://sys.stderr");
-    return NULL;
+        builder->handler = drover_log_handler_new_stream(STDOUT_FILENO);
+    else if (strcmp(name, "sys.stderr") == 0)
+        builder->handler = drover_log_handler_new_stream(STDERR_FILENO);
+    else
+        refuse(builder, drover_log_section_get(builder->section, "stream"),
+               "must be ext://sys.stdout or ext://sys.stderr");
 }
 
-static DroverLogHandler *
+static void
 build_null(Builder *builder)
 {
-    return drover_log_handler_new_null();
+    builder->handler = drover_log_handler_new_null();
 }
 
-static DroverLogHandler *
+static void
 open_file(Builder *builder, const DroverLogRotation *rotation)
 {
     const char *path = get_text(builder, "filename", NULL);
     const char *mode = get_text(builder, "mode", "a");
     g_autoptr(GError) error = NULL;
-    DroverLogHandler *handler;
 
     if (strcmp(mode, "a") != 0 && strcmp(mode, "w") != 0)
         refuse(builder, drover_log_section_get(builder->section, "mode"), "must be a or w");
@@ -110,26 +111,27 @@ open_file(Builder *builder, const DroverLogRotation *rotation)
         builder->failed = TRUE;
     }
     if (builder->failed)
-        return NULL;
+        return;
     /* Python, too, never empties a file that is put aside in time. */
-    handler = drover_log_handler_new_file(path, *mode == 'w' && rotation == NULL, rotation, &error);
-    return handler != NULL ? handler : report_failure(builder, error);
+    builder->handler =
+        drover_log_handler_new_file(path, *mode == 'w' && rotation == NULL, rotation, &error);
+    report_failure(builder, error);
 }
 
-static DroverLogHandler *
+static void
 build_file(Builder *builder)
 {
-    return open_file(builder, NULL);
+    open_file(builder, NULL);
 }
 
-static DroverLogHandler *
+static void
 build_rotating(Builder *builder)
 {
     const DroverLogRotation rotation = {.turn = DROVER_LOG_BY_SIZE,
                                         .size = get_number(builder, "maxBytes", 0, 0),
                                         .backups = (guint)get_number(builder, "backupCount", 0, 0)};
 
-    return open_file(builder, &rotation);
+    open_file(builder, &rotation);
 }
 
 static const struct {
@@ -167,7 +169,7 @@ take_turn(const char *when, DroverLogRotation *rotation)
     return FALSE;
 }
 
-static DroverLogHandler *
+static void
 build_timed(Builder *builder)
 {
     DroverLogRotation rotation = {.utc = get_boolean(builder, "utc"),
@@ -177,7 +179,7 @@ build_timed(Builder *builder)
         refuse(builder, drover_log_section_get(builder->section, "when"),
                "must be S, M, H, D, midnight, or W0 to W6");
     rotation.seconds *= get_number(builder, "interval", 1, 1);
-    return open_file(builder, &rotation);
+    open_file(builder, &rotation);
 }
 
 static const struct {
@@ -213,7 +215,7 @@ get_facility(Builder *builder)
     return (int)number;
 }
 
-static DroverLogHandler *
+static void
 build_syslog(Builder *builder)
 {
     const DroverLogOption *address = drover_log_section_get(builder->section, "address");
@@ -221,7 +223,6 @@ build_syslog(Builder *builder)
     const char *path = NULL, *host = "localhost";
     g_autoptr(GError) error = NULL;
     gint64 port = SYSLOG_PORT;
-    DroverLogHandler *handler;
 
     if (address != NULL && !address->is_list)
         path = address->texts[0];
@@ -231,9 +232,9 @@ build_syslog(Builder *builder)
     else if (address != NULL)
         refuse(builder, address, "must be the path of a socket, or a host and a port");
     if (builder->failed)
-        return NULL;
-    handler = drover_log_handler_new_syslog(path, host, (guint16)port, facility, &error);
-    return handler != NULL ? handler : report_failure(builder, error);
+        return;
+    builder->handler = drover_log_handler_new_syslog(path, host, (guint16)port, facility, &error);
+    report_failure(builder, error);
 }
 
 /* Options that mean nothing here: files are UTF-8, and opened at once. */
@@ -241,7 +242,7 @@ build_syslog(Builder *builder)
 
 static const struct {
     const char *name;
-    DroverLogHandler *(*build)(Builder *builder);
+    void (*build)(Builder *builder);
     const char *const options[12];
 } classes[] = {
     {"StreamHandler", build_stream, {"stream"}},
@@ -282,32 +283,41 @@ check_options(Builder *builder, const char *const *known)
     }
 }
 
+/* The class of that name, or their number. */
+static guint
+find_class(const char *name)
+{
+    guint i = 0;
+
+    while (i < G_N_ELEMENTS(classes) && !is_class(name, classes[i].name))
+        i++;
+    return i;
+}
+
 DroverLogHandler *
 drover_log_handler_from_section(const DroverLogSection *section, const DroverConfigSource *source)
 {
-    const DroverLogOption *class = drover_log_section_get(section, "class");
-    Builder builder = {section, source, FALSE};
+    const DroverLogOption *option = drover_log_section_get(section, "class");
+    Builder builder = {.section = section, .source = source};
+    guint class;
 
-    if (class == NULL)
-        class = drover_log_section_get(section, "()");
-    for (guint i = 0; class != NULL && i < G_N_ELEMENTS(classes); i++) {
-        DroverLogHandler *handler;
-
-        if (!is_class(class->texts[0], classes[i].name))
-            continue;
-        check_options(&builder, classes[i].options);
-        handler = classes[i].build(&builder);
-        if (builder.failed)
-            g_clear_pointer(&handler, drover_log_handler_unref);
-        return handler;
-    }
-    if (class == NULL) {
+    if (option == NULL)
+        option = drover_log_section_get(section, "()");
+    if (option == NULL) {
         drover_config_report_add(source, DROVER_CONFIG_ERROR, section->line, section->column,
                                  section->name, "class is missing");
         return NULL;
     }
-    drover_log_option_problem(source, DROVER_CONFIG_WARNING, class,
-                              "%s is not supported; its messages go to standard error",
-                              class->texts[0]);
-    return drover_log_handler_new_stream(STDERR_FILENO);
+    class = find_class(option->texts[0] != NULL ? option->texts[0] : "");
+    if (class == G_N_ELEMENTS(classes)) {
+        drover_log_option_problem(source, DROVER_CONFIG_WARNING, option,
+                                  "%s is not supported; its messages go to standard error",
+                                  option->texts[0]);
+        return drover_log_handler_new_stream(STDERR_FILENO);
+    }
+    check_options(&builder, classes[class].options);
+    classes[class].build(&builder);
+    if (builder.failed)
+        g_clear_pointer(&builder.handler, drover_log_handler_unref);
+    return builder.handler;
 }
