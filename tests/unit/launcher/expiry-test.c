@@ -22,7 +22,7 @@ static const Case ready_cases[] = {
     {"{'state':'ready','state_time':1,'type':['ten'],'allocated_to':'200-0000000001'}", 0, 0,
      FALSE},
     {"{'state':'in-use','state_time':1,'type':['ten']}", 5, 0, FALSE},
-    {NULL},
+    {0},
 };
 
 static const Case hold_cases[] = {
@@ -36,13 +36,13 @@ static const Case hold_cases[] = {
     {"{'state':'hold','state_time':1,'hold_expiration':'x'}", 0, 0, FALSE},
     {"{'state':'hold','state_time':1,'hold_expiration':-1}", 0, 0, FALSE},
     {"{'state':'hold','state_time':994,'hold_expiration':'x'}", 5, 5, TRUE},
-    {NULL},
+    {0},
 };
 
 static const Case init_cases[] = {
     {"{'state':'init','state_time':400}", 0, 600, TRUE},
     {"{'state':'init','state_time':401}", 0, 600, FALSE},
-    {NULL},
+    {0},
 };
 
 static const Case clock_cases[] = {
@@ -52,7 +52,7 @@ static const Case clock_cases[] = {
     {"{'state':'ready','state_time':5000,'type':['ten']}", 0, 10, FALSE},
     {"{'state':'hold','state_time':0}", 5, 5, FALSE},
     {"{'state':'hold','state_time':5000}", 5, 5, FALSE},
-    {NULL},
+    {0},
 };
 
 static void
