@@ -266,7 +266,8 @@ resume(struct cloud *cloud, struct drover_operation *op, const json_t *saved)
     return 0;
 }
 
-const struct work_kind creation_kind = {.name = "create", .save = save, .resume = resume};
+const struct work_kind creation_kind = {
+    .name = "create", .cleans = 1, .save = save, .resume = resume};
 
 enum drover_step
 create_machine(struct cloud *cloud, struct drover_operation *op)

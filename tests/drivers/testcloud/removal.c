@@ -242,8 +242,6 @@ remove_objects(struct cloud *cloud, struct drover_operation *op, const struct ob
 {
     struct removal *removal = drover_operation_state(op);
 
-    if (drover_operation_cancelled(op))
-        return drover_operation_fail(op, DROVER_FAILURE_OTHER, "cancelled");
     if (removal == NULL) {
         removal = removal_new(cloud, objects);
         drover_operation_set_state(op, removal, release);

@@ -11,6 +11,7 @@
 #include "removal.h"
 #include "resources.h"
 #include "upload.h"
+#include "work.h"
 
 #include <stdlib.h>
 
@@ -109,32 +110,18 @@ note_reused(void *self, const char *node_id, const char *request_id)
                         node_id, request_id);
 }
 
-/* ---- Style ---- */
-
 static void
 wake(void *self, struct drover_operation *op)
 {
     drover_operation_wake(op);
 }
 
-static enum drover_step
-run(void *self, struct drover_operation *op,
-    enum drover_step (*step)(struct cloud *cloud, struct drover_operation *op))
-{
-    const struct cloud *cloud = self;
-    enum drover_step outcome;
+/* ---- The table ---- */
 
-    do
-        outcome = step(self, op);
-    while (cloud->blocks && outcome == DROVER_RUNNING);
-    return outcome;
-}
-
-/* Functions of the table, which step once, or to the end when the style is blocking. */
 #define RUN(name, step)                                                                            \
     static enum drover_step name(void *self, struct drover_operation *op)                          \
     {                                                                                              \
-        return run(self, op, step);                                                                \
+        return work_run(self, op, step);                                                           \
     }
 RUN(machine_create, create_machine)
 RUN(machine_delete, delete_machine)
@@ -149,9 +136,6 @@ RUN(resource_delete, delete_resource)
 RUN(image_upload, upload_image)
 RUN(image_delete, delete_image)
 RUN(image_list, list_images)
-#undef RUN
-
-/* ---- The table ---- */
 
 static const struct drover_driver driver = {
     DROVER_DRIVER_HEADER,

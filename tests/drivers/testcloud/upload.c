@@ -208,7 +208,8 @@ resume(struct cloud *cloud, struct drover_operation *op, const json_t *saved)
     return 0;
 }
 
-const struct work_kind upload_kind = {.name = "upload", .save = save, .resume = resume};
+const struct work_kind upload_kind = {
+    .name = "upload", .cleans = 1, .save = save, .resume = resume};
 
 enum drover_step
 upload_image(struct cloud *cloud, struct drover_operation *op)

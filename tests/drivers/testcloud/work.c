@@ -18,6 +18,31 @@ work_allocate(size_t size)
     return memory;
 }
 
+/* ---- Steps ---- */
+
+static int
+has_to_clean(const struct drover_operation *op)
+{
+    const struct work *work = drover_operation_state(op);
+
+    return work != NULL && work->kind != NULL && work->kind->cleans;
+}
+
+enum drover_step
+work_run(struct cloud *cloud, struct drover_operation *op, work_step step)
+{
+    enum drover_step outcome;
+
+    do {
+        if (drover_operation_cancelled(op) && !has_to_clean(op))
+            return drover_operation_fail(op, DROVER_FAILURE_OTHER, "cancelled");
+        outcome = step(cloud, op);
+    } while (cloud->blocks && outcome == DROVER_RUNNING);
+    return outcome;
+}
+
+/* ---- Saving and taking up ---- */
+
 /* {"create": {...}} */
 char *
 work_save(void *self, struct drover_operation *op)

@@ -298,6 +298,32 @@ test_never_and_cancel(gconstpointer rule)
     g_assert_cmpint(g_get_monotonic_time() - cancelled, <, 10 * G_TIME_SPAN_SECOND);
 }
 
+/* A cloud that never answers does not keep the provider from being closed. */
+static void
+test_never_and_close(gconstpointer unused)
+{
+    static const DroverTaskKind kinds[] = {
+        DROVER_TASK_MACHINE_CREATE, DROVER_TASK_MACHINE_DELETE,  DROVER_TASK_MACHINE_CONSOLE,
+        DROVER_TASK_LABEL_READY,    DROVER_TASK_ZONE_LIST,       DROVER_TASK_QUOTA_LIMITS,
+        DROVER_TASK_QUOTA_LABEL,    DROVER_TASK_QUOTA_USAGE,     DROVER_TASK_RESOURCE_LIST,
+        DROVER_TASK_IMAGE_LIST,     DROVER_TASK_RESOURCE_DELETE, DROVER_TASK_IMAGE_DELETE,
+    };
+    const char *const inputs[] = {"kind", "volume", NULL};
+    Provider *provider = provider_open(NULL, "'console-log': true");
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)work_free);
+    gint64 begun;
+
+    cloud_fault("'never': 'before'");
+    for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+        g_ptr_array_add(all, work_begin_with(provider, kinds[i], "an-id", inputs, NULL));
+    cloud_wait_requests("GET", "/", 4);
+    begun = g_get_monotonic_time();
+    provider_close(provider);
+    g_assert_cmpint(g_get_monotonic_time() - begun, <, 10 * G_TIME_SPAN_SECOND);
+    for (guint i = 0; i < all->len; i++)
+        assert_failed(all->pdata[i], DROVER_FAILURE_OTHER, "cancelled");
+}
+
 /* ---- Rate ---- */
 
 static void
@@ -365,6 +391,7 @@ main(int argc, char **argv)
         {"/testcloud/FT-08-never-and-cancel", test_never_and_cancel, ON_CREATE "'never': 'before'"},
         {"/testcloud/FT-08-never-list-and-cancel", test_never_and_cancel,
          ON_LIST "'never': 'before'"},
+        {"/testcloud/FT-08-never-and-close", test_never_and_close, NULL},
         {"/testcloud/rate", test_rate, NULL},
         {NULL, NULL, NULL},
     };
