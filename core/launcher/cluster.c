@@ -222,6 +222,13 @@ drover_cluster_is_complete(const DroverCluster *cluster)
     return cluster->complete;
 }
 
+gboolean
+drover_cluster_is_settled(const DroverCluster *cluster)
+{
+    return drover_cache_is_settled(cluster->nodes) && drover_cache_is_settled(cluster->requests) &&
+           drover_cache_is_settled(cluster->pools);
+}
+
 DroverCache *
 drover_cluster_nodes(const DroverCluster *cluster)
 {

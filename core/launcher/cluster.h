@@ -33,6 +33,9 @@ void drover_cluster_free(DroverCluster *cluster);
 DroverSession *drover_cluster_session(const DroverCluster *cluster);
 /* Decide nothing unless it is. */
 gboolean drover_cluster_is_complete(const DroverCluster *cluster);
+/* Complete, and nothing is being read: all that happened before the session's last answer is seen.
+ */
+gboolean drover_cluster_is_settled(const DroverCluster *cluster);
 
 DroverCache *drover_cluster_nodes(const DroverCluster *cluster);
 const DroverNode *drover_cluster_node(const DroverCluster *cluster, const char *id);

@@ -45,6 +45,7 @@ end(Deletion *deletion)
         drover_task_cancel(deletion->task);
     g_clear_pointer(&deletion->held, drover_held_node_free);
     deletion->dropped = TRUE;
+    g_hash_table_remove(drover_manager_parts(deletion->manager)->busy_nodes, deletion->node->id);
     drover_manager_remove_work(deletion->manager, deletion);
 }
 
@@ -228,6 +229,7 @@ drover_deletion_begin(DroverManager *manager, const DroverNode *node, DroverDele
     deletion->done = done;
     deletion->user_data = user_data;
     drover_manager_add_work(manager, DROVER_WORK_DELETION, drop, deletion);
+    g_hash_table_add(drover_manager_parts(manager)->busy_nodes, g_strdup(node->id));
     deletion->held =
         drover_held_node_take(drover_manager_parts(manager)->cluster, node->id, on_taken, deletion);
 }

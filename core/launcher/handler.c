@@ -688,15 +688,21 @@ draw_zone(DroverHandler *handler)
     return TRUE;
 }
 
-static void
-launch(DroverHandler *handler, Pick *pick)
+static DroverLaunchOrder
+launch_order(const DroverHandler *handler, const Pick *pick)
 {
-    DroverLaunchOrder order = {.manager = handler->manager,
+    return (DroverLaunchOrder){.manager = handler->manager,
                                .request = handler->request,
                                .pool = handler->pool->name,
                                .label = pick->label,
                                .launcher_id = handler->launcher_id,
                                .zone = handler->zone};
+}
+
+static void
+launch(DroverHandler *handler, Pick *pick)
+{
+    DroverLaunchOrder order = launch_order(handler, pick);
 
     g_clear_pointer(&pick->promise, drover_usage_give_back);
     pick->launch = drover_launch_new(&order, on_launched, pick);
@@ -854,6 +860,91 @@ drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request
         handler->picks[i].handler = handler;
         handler->picks[i].label = g_strdup(request->labels[i]);
     }
+    return handler;
+}
+
+/* ---- Taking up what an earlier process had accepted ---- */
+
+static gboolean
+is_picked(const DroverHandler *handler, const char *node_id)
+{
+    for (guint i = 0; i < handler->n_picks; i++) {
+        const Pick *pick = &handler->picks[i];
+
+        if ((pick->node != NULL && strcmp(pick->node->id, node_id) == 0) ||
+            (pick->launch != NULL && g_strcmp0(drover_launch_node_id(pick->launch), node_id) == 0))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* A node of the request that serves the pick: ready, or being made by this pool. */
+static const DroverNode *
+find_inherited(const DroverHandler *handler, const Pick *pick)
+{
+    DroverCacheIter iter;
+    const char *id;
+    gpointer object;
+
+    drover_cache_iter_init(&iter, nodes_of(handler));
+    while (drover_cache_iter_next(&iter, &id, &object)) {
+        const DroverNode *node = object;
+
+        if (g_strcmp0(node->allocated_to, handler->request->id) == 0 &&
+            drover_node_has_label(node, pick->label) && !is_picked(handler, id) &&
+            (node->state == DROVER_NODE_READY ||
+             (node->state == DROVER_NODE_BUILDING &&
+              g_strcmp0(node->launcher, handler->launcher_id) == 0)))
+            return node;
+    }
+    return NULL;
+}
+
+static void
+inherit(DroverHandler *handler, Pick *pick)
+{
+    const DroverNode *node = find_inherited(handler, pick);
+    DroverLaunchOrder order = launch_order(handler, pick);
+
+    if (node == NULL)
+        return;
+    if (node->state == DROVER_NODE_READY) {
+        pick->node = drover_node_ref((DroverNode *)node);
+        pick->allocated = TRUE;
+    } else {
+        pick->launch = drover_launch_resume(&order, node->id, on_launched, pick);
+    }
+    if (!handler->zone_chosen && node->az != NULL)
+        choose_zone(handler, node->az);
+}
+
+static void
+on_inherited(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+    DroverLogSubject subject = subject_of(handler);
+
+    if (outcome != DROVER_LOCK_HELD || !take_pending_request(handler)) {
+        finish(handler, DROVER_HANDLER_CHANGED);
+        return;
+    }
+    drover_log(DROVER_LOG_INFO, &subject, "Going on with the node request");
+    for (guint i = 0; i < handler->n_picks; i++)
+        inherit(handler, &handler->picks[i]);
+    handler->phase = PENDING;
+    step(handler);
+}
+
+DroverHandler *
+drover_handler_resume(const DroverHandlerPlace *place, const DroverRequest *request)
+{
+    DroverHandler *handler = drover_handler_new(place, request);
+    g_autofree char *directory = drover_request_lock_path(request->id);
+
+    handler->phase = ACCEPTING;
+    handler->lock =
+        drover_lock_new(drover_cluster_session(handler->parts->cluster), directory, TRUE, NULL);
+    drover_lock_acquire(handler->lock, DROVER_LOCK_DO_NOT_WAIT, on_inherited, handler);
     return handler;
 }
 

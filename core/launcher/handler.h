@@ -51,6 +51,11 @@ typedef struct {
 
 DroverHandler *drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request);
 /*
+ * Takes up a pending request of an earlier process of this session, with its lock and the nodes
+ * that are made for it.
+ */
+DroverHandler *drover_handler_resume(const DroverHandlerPlace *place, const DroverRequest *request);
+/*
  * Looks at what is true now, and does what is to be done next. Harmless at any time. The first step
  * reserves at once, so that the next request of the pass sees what is left.
  */

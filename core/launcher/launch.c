@@ -37,7 +37,8 @@ struct _DroverLaunch {
     gboolean timed_out;
     DroverTask *task;
     DroverScannerJob *scan;
-    char *address; /* being scanned */
+    char *address;               /* being scanned */
+    DroverJournalEntry *resumed; /* what an earlier process left; NULL: nothing, or used up */
     DroverLaunchFunc done;
     gpointer user_data;
 };
@@ -52,6 +53,7 @@ launch_unref(DroverLaunch *launch)
     g_free(launch->label);
     g_free(launch->zone);
     g_free(launch->address);
+    drover_journal_entry_free(launch->resumed);
     g_free(launch);
 }
 
@@ -91,6 +93,38 @@ is_decided(const DroverLaunch *launch)
     return launch->dropped || launch->release;
 }
 
+/* ---- The journal ---- */
+
+static void
+note_saved(DroverLaunch *launch, gboolean made, const char *saved)
+{
+    DroverJournalEntry entry = {.provider = (char *)drover_manager_name(launch->manager),
+                                .made = made,
+                                .saved = (char *)saved};
+
+    drover_journal_write(launch->parts->journal, drover_launch_node_id(launch), &entry);
+}
+
+static void
+forget_saved(DroverLaunch *launch)
+{
+    if (drover_launch_node_id(launch) != NULL)
+        drover_journal_remove(launch->parts->journal, drover_launch_node_id(launch));
+}
+
+static void
+on_saved(const char *saved, gpointer user_data)
+{
+    DroverLaunch *launch = user_data;
+
+    if (launch->dropped || launch->node == NULL)
+        return;
+    if (saved != NULL)
+        note_saved(launch, FALSE, saved);
+    else
+        forget_saved(launch);
+}
+
 /* ---- The end ---- */
 
 static void
@@ -102,6 +136,8 @@ end(DroverLaunch *launch)
     g_clear_pointer(&launch->scan, drover_scanner_cancel);
     g_clear_pointer(&launch->promise, drover_usage_give_back);
     launch->dropped = TRUE;
+    if (drover_launch_node_id(launch) != NULL)
+        g_hash_table_remove(launch->parts->busy_nodes, drover_launch_node_id(launch));
     drover_manager_remove_work(launch->manager, launch);
 }
 
@@ -109,6 +145,7 @@ static void
 finish(DroverLaunch *launch, DroverLaunchOutcome outcome)
 {
     end(launch);
+    forget_saved(launch);
     if (launch->done != NULL)
         launch->done(launch, outcome, launch->user_data);
     g_clear_pointer(&launch->node, drover_held_node_free);
@@ -403,6 +440,7 @@ scan(DroverLaunch *launch)
         fail_attempt(launch, DROVER_LOG_ERROR, "network", "the machine has no address", FALSE, 0);
         return;
     }
+    note_saved(launch, TRUE, NULL);
     g_free(launch->address);
     launch->address = g_strdup(address);
     launch->scan = drover_scanner_start(
@@ -425,6 +463,11 @@ submit(DroverLaunch *launch, DroverTaskKind kind, const char *id, const char *co
                              .pool_config = launch->pool->values,
                              .label_config = drover_label_values(launch->pool, launch->label),
                              .inputs = inputs};
+
+    if (kind == DROVER_TASK_MACHINE_CREATE) {
+        input.saved = launch->resumed != NULL ? launch->resumed->saved : NULL;
+        input.saved_changed = on_saved;
+    }
 
     g_ref_count_inc(&launch->references);
     launch->task = drover_runner_submit(drover_manager_runner(launch->manager), kind, &input, done,
@@ -495,6 +538,8 @@ make(DroverLaunch *launch)
 {
     const char *node_id = drover_launch_node_id(launch);
     g_autofree char *hostname = g_strconcat("np", node_id, NULL);
+    /* Only when it goes on with a machine that was begun. */
+    g_autofree char *id = external_id(launch);
     g_autofree char *tags =
         drover_tags_of_node(node_id, launch->pool->name, drover_manager_name(launch->manager));
     const char *inputs[] = {"hostname", hostname, "tags", tags, "az", launch->zone, NULL};
@@ -505,7 +550,8 @@ make(DroverLaunch *launch)
     if (launch->timed_out)
         fail_for_time(launch);
     else
-        submit(launch, DROVER_TASK_MACHINE_CREATE, NULL, inputs, on_made, on_id_known);
+        submit(launch, DROVER_TASK_MACHINE_CREATE, id, inputs, on_made, on_id_known);
+    g_clear_pointer(&launch->resumed, drover_journal_entry_free);
 }
 
 /* ---- Clearing away what the former attempt made ---- */
@@ -591,6 +637,15 @@ on_deadline(gpointer user_data)
 }
 
 static void
+start_deadline(DroverLaunch *launch)
+{
+    launch->timed_out = FALSE;
+    launch->deadline = g_timeout_add_seconds(
+        (guint)MAX(setting(launch, "launch-timeout", DEFAULT_LAUNCH_TIMEOUT), 1), on_deadline,
+        launch);
+}
+
+static void
 begin_attempt(DroverLaunch *launch)
 {
     const DroverProviderConfig *config = drover_manager_runner_config(launch->manager);
@@ -599,10 +654,7 @@ begin_attempt(DroverLaunch *launch)
     json_t *fields = drover_label_image_fields(config, launch->pool, launch->label);
 
     launch->attempt++;
-    launch->timed_out = FALSE;
-    launch->deadline = g_timeout_add_seconds(
-        (guint)MAX(setting(launch, "launch-timeout", DEFAULT_LAUNCH_TIMEOUT), 1), on_deadline,
-        launch);
+    start_deadline(launch);
     if (launch->attempt == 1)
         drover_node_record_set_state(fields, DROVER_NODE_BUILDING);
     if (cost != NULL)
@@ -623,6 +675,7 @@ on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
         return;
     }
     g_clear_pointer(&launch->promise, drover_usage_give_back);
+    g_hash_table_add(launch->parts->busy_nodes, g_strdup(drover_launch_node_id(launch)));
     drover_log(DROVER_LOG_INFO, &subject, "Launching a node with label %s", launch->label);
     begin_attempt(launch);
 }
@@ -645,11 +698,10 @@ new_record(const DroverLaunch *launch, const char *launcher_id)
     return record;
 }
 
-DroverLaunch *
-drover_launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointer user_data)
+static DroverLaunch *
+launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointer user_data)
 {
     DroverLaunch *launch = g_new0(DroverLaunch, 1);
-    g_autoptr(json_t) record = NULL;
 
     g_ref_count_init(&launch->references);
     launch->manager = order->manager;
@@ -662,13 +714,61 @@ drover_launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointe
     launch->unsaved = json_object();
     launch->done = done;
     launch->user_data = user_data;
+    drover_manager_add_work(order->manager, DROVER_WORK_LAUNCH, drop, launch);
+    return launch;
+}
+
+DroverLaunch *
+drover_launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointer user_data)
+{
+    DroverLaunch *launch = launch_new(order, done, user_data);
+    g_autoptr(json_t) record = new_record(launch, order->launcher_id);
+
     launch->promise = drover_usage_promise(
         launch->parts->usage, drover_manager_name(order->manager), order->pool,
         order->request->tenant_name,
         drover_facts_cost(drover_manager_facts(order->manager), order->pool, order->label));
-    drover_manager_add_work(order->manager, DROVER_WORK_LAUNCH, drop, launch);
-    record = new_record(launch, order->launcher_id);
     launch->node = drover_held_node_create(launch->parts->cluster, record, on_recorded, launch);
+    return launch;
+}
+
+/* ---- Going on with what an earlier process began ---- */
+
+static void
+on_taken(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
+{
+    DroverLaunch *launch = user_data;
+    DroverLogSubject subject = subject_of(launch);
+
+    if (outcome != DROVER_HELD_DONE) {
+        finish(launch, DROVER_LAUNCH_LOST);
+        return;
+    }
+    launch->attempt = 1;
+    start_deadline(launch);
+    if (launch->resumed != NULL && launch->resumed->made) {
+        drover_log(DROVER_LOG_INFO, &subject, "Going on with a machine that is there already");
+        g_clear_pointer(&launch->resumed, drover_journal_entry_free);
+        scan(launch);
+    } else if (launch->resumed != NULL && launch->resumed->saved != NULL) {
+        drover_log(DROVER_LOG_INFO, &subject, "Going on with the launch");
+        make(launch);
+    } else {
+        drover_log(DROVER_LOG_INFO, &subject, "The launch cannot be taken up");
+        conclude(launch, state_fields(DROVER_NODE_ABORTED), report_aborted);
+    }
+}
+
+DroverLaunch *
+drover_launch_resume(const DroverLaunchOrder *order, const char *node_id, DroverLaunchFunc done,
+                     gpointer user_data)
+{
+    DroverLaunch *launch = launch_new(order, done, user_data);
+
+    launch->resumed =
+        drover_journal_read(launch->parts->journal, node_id, drover_manager_name(order->manager));
+    g_hash_table_add(launch->parts->busy_nodes, g_strdup(node_id));
+    launch->node = drover_held_node_take(launch->parts->cluster, node_id, on_taken, launch);
     return launch;
 }
 

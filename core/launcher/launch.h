@@ -39,6 +39,14 @@ typedef struct {
 DroverLaunch *drover_launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done,
                                 gpointer user_data);
 
+/*
+ * Goes on with the launch of a node that an earlier process of this session had begun, from what
+ * the driver had saved. Where there is nothing to go on from, it ends as ABORTED: the node is left
+ * to be deleted, and another one can be made.
+ */
+DroverLaunch *drover_launch_resume(const DroverLaunchOrder *order, const char *node_id,
+                                   DroverLaunchFunc done, gpointer user_data);
+
 /* NULL until its record is made. */
 const char *drover_launch_node_id(const DroverLaunch *launch);
 

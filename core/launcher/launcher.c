@@ -8,8 +8,10 @@
 #include "launcher/cluster.h"
 #include "launcher/deleter.h"
 #include "launcher/host-name.h"
+#include "launcher/inheritance.h"
 #include "launcher/manager.h"
 #include "launcher/pool.h"
+#include "launcher/standby.h"
 #include "model/connection.h"
 #include "zk/registration.h"
 
@@ -28,7 +30,9 @@ struct _DroverLauncher {
     DroverParts parts;
     guint session_listener;
     DroverDeleter *deleter;
+    DroverInheritance *inheritance; /* NULL until the pools had their turn */
     DroverCleaner *cleaner;
+    DroverStandby *standby;
     DroverRegistration *component;
     gboolean passed; /* the first pass is done */
     GPtrArray *managers, *pools;
@@ -102,6 +106,34 @@ coming_pools(DroverLauncher *launcher)
 }
 
 static gboolean
+is_served(DroverLauncher *launcher, const char *request_id)
+{
+    for (guint i = 0; i < launcher->pools->len; i++)
+        if (drover_pool_serves(launcher->pools->pdata[i], request_id))
+            return TRUE;
+    return FALSE;
+}
+
+/* The id is that of a request or of a node, which a handler may be about to take up. */
+static gboolean
+is_in_use(const char *id, gpointer user_data)
+{
+    DroverLauncher *launcher = user_data;
+    const DroverNode *node = drover_cluster_node(launcher->cluster, id);
+
+    return is_served(launcher, id) || g_hash_table_contains(launcher->parts.busy_nodes, id) ||
+           (node != NULL && node->allocated_to != NULL && is_served(launcher, node->allocated_to));
+}
+
+/* Once all pools have taken up what is theirs. */
+static void
+settle_inheritance(DroverLauncher *launcher)
+{
+    launcher->inheritance = drover_inheritance_new(&launcher->parts, is_in_use, launcher);
+    drover_journal_prune(launcher->parts.journal, is_in_use, launcher);
+}
+
+static gboolean
 pass(gpointer user_data)
 {
     DroverLauncher *launcher = user_data;
@@ -115,6 +147,9 @@ pass(gpointer user_data)
     coming = coming_pools(launcher);
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_pass(launcher->pools->pdata[i], coming);
+    drover_standby_step(launcher->standby);
+    if (launcher->inheritance == NULL && coming->len == 0)
+        settle_inheritance(launcher);
     if (!launcher->passed)
         announce_running(launcher);
     return G_SOURCE_REMOVE;
@@ -153,6 +188,7 @@ on_node(const char *id, const DroverNode *old, const DroverNode *new_node, gpoin
     DroverManager *manager = node->provider != NULL ? find_manager(node->provider, launcher) : NULL;
 
     drover_usage_note(launcher->parts.usage, id, new_node);
+    drover_standby_note_node(launcher->standby, old, new_node);
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_node(launcher->pools->pdata[i], id, new_node);
     if (new_node != NULL)
@@ -182,6 +218,7 @@ on_request(const char *id, const DroverRequest *old, const DroverRequest *new_re
 
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_request(launcher->pools->pdata[i], id, new_request);
+    drover_standby_note_request(launcher->standby, id, old, new_request);
     if (new_request == NULL)
         drover_deleter_note_request_gone(launcher->deleter, old);
     else if (new_request->state == DROVER_REQUEST_REQUESTED)
@@ -224,6 +261,40 @@ find_cost(const char *provider, const char *pool, const char *label, gpointer us
         return NULL;
     return drover_facts_cost(drover_manager_facts(manager), pool, label);
 }
+
+static gboolean
+offers(DroverManager *manager, const char *label)
+{
+    const GPtrArray *pools = drover_manager_config(manager)->pools;
+    DroverFacts *facts = drover_manager_facts(manager);
+
+    for (guint i = 0; i < pools->len; i++) {
+        const DroverPoolConfig *pool = pools->pdata[i];
+
+        if (g_strv_contains((const char *const *)pool->labels, label) &&
+            drover_facts_label_error(facts, label) == NULL &&
+            drover_facts_label_ready(facts, pool->name, label) == DROVER_FACT_YES)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean
+can_make(const char *label, gpointer user_data)
+{
+    DroverLauncher *launcher = user_data;
+
+    for (guint i = 0; i < launcher->managers->len; i++) {
+        DroverManager *manager = launcher->managers->pdata[i];
+
+        if (drover_manager_is_running(manager) && !drover_manager_has_inventory(manager) &&
+            offers(manager, label))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static const DroverStandbyHooks standby_hooks = {.can_make = can_make, .wake = wake};
 
 /* Its locks are gone: nothing that was under way may write any more. */
 static void
@@ -280,7 +351,7 @@ equip_pools(DroverLauncher *launcher, DroverManager *manager)
 
 /* A provider that is just starting keeps the pools that served its former object. */
 static gboolean
-is_served(DroverLauncher *launcher, DroverPool *pool)
+is_configured(DroverLauncher *launcher, DroverPool *pool)
 {
     for (guint i = 0; i < launcher->managers->len; i++) {
         DroverManager *manager = launcher->managers->pdata[i];
@@ -298,7 +369,7 @@ static void
 drop_unserved_pools(DroverLauncher *launcher)
 {
     for (guint i = launcher->pools->len; i > 0; i--)
-        if (!is_served(launcher, launcher->pools->pdata[i - 1]))
+        if (!is_configured(launcher, launcher->pools->pdata[i - 1]))
             g_ptr_array_remove_index(launcher->pools, i - 1);
 }
 
@@ -374,6 +445,7 @@ apply_config(DroverLauncher *launcher, DroverConfig *config)
     g_clear_pointer(&launcher->config, drover_config_unref);
     launcher->config = config;
     drover_cleaner_set_config(launcher->cleaner, config);
+    drover_standby_set_config(launcher->standby, config);
     launcher->managers = g_ptr_array_new_with_free_func((GDestroyNotify)drover_manager_retire);
     for (guint i = 0; i < config->providers->len; i++) {
         const DroverProviderConfig *provider = config->providers->pdata[i];
@@ -489,7 +561,7 @@ on_request_closed(gpointer user_data)
 }
 
 static void
-begin_work(DroverLauncher *launcher)
+begin_work(DroverLauncher *launcher, const char *state_dir)
 {
     static const DroverClusterListener listener = {.node_changed = on_node,
                                                    .node_lock_changed = on_node_lock,
@@ -502,15 +574,18 @@ begin_work(DroverLauncher *launcher)
         drover_session_add_listener(launcher->session, on_session, launcher);
     launcher->parts.scanner = drover_scanner_new();
     launcher->parts.usage = drover_usage_new(find_cost, launcher);
+    launcher->parts.journal = drover_journal_new(state_dir);
+    launcher->parts.busy_nodes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     launcher->parts.work = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     launcher->parts.closed = on_request_closed;
     launcher->parts.closed_data = launcher;
     launcher->cluster = drover_cluster_new(launcher->session, &listener, launcher);
     launcher->parts.cluster = launcher->cluster;
     launcher->deleter = drover_deleter_new(launcher->cluster, find_manager, launcher);
-    launcher->cleaner =
-        drover_cleaner_new(launcher->cluster, launcher->config, launcher->cleanup_interval,
-                           find_manager, launcher);
+    launcher->cleaner = drover_cleaner_new(launcher->cluster, launcher->config,
+                                           launcher->cleanup_interval, find_manager, launcher);
+    launcher->standby =
+        drover_standby_new(launcher->cluster, launcher->config, &standby_hooks, launcher);
     launcher->component =
         drover_registration_new(launcher->session, DROVER_LAUNCHERS_PATH, drover_host_name(),
                                 record, take_over_component, NULL, NULL);
@@ -545,7 +620,7 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
         drover_launcher_free(launcher);
         return NULL;
     }
-    begin_work(launcher);
+    begin_work(launcher, options->state_dir);
     return launcher;
 }
 
@@ -621,9 +696,13 @@ drover_launcher_free(DroverLauncher *launcher)
     g_ptr_array_unref(launcher->pools);
     g_ptr_array_unref(launcher->managers);
     drover_deleter_free(launcher->deleter);
+    drover_standby_free(launcher->standby);
     drover_scanner_free(launcher->parts.scanner);
     drover_usage_free(launcher->parts.usage);
     g_clear_pointer(&launcher->parts.work, g_hash_table_unref);
+    g_clear_pointer(&launcher->parts.busy_nodes, g_hash_table_unref);
+    drover_journal_free(launcher->parts.journal);
+    drover_inheritance_free(launcher->inheritance);
     if (launcher->session_listener != 0)
         drover_session_remove(launcher->session, launcher->session_listener);
     drover_cluster_free(launcher->cluster);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "launcher/cluster.h"
+#include "launcher/journal.h"
 #include "launcher/scanner.h"
 #include "launcher/usage.h"
 
@@ -11,7 +12,9 @@ typedef struct {
     DroverCluster *cluster;
     DroverScanner *scanner;
     DroverUsage *usage;
-    GHashTable *work; /* launches and deletions under way, see manager.h */
+    DroverJournal *journal;
+    GHashTable *work;       /* launches and deletions under way, see manager.h */
+    GHashTable *busy_nodes; /* ids of the nodes that they are about */
     /* Requests that are being put back, and what is called when one has been: a stop waits. */
     guint closing;
     void (*closed)(gpointer user_data);

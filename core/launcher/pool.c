@@ -23,8 +23,9 @@ struct _DroverPool {
     char *logger;
     char *launcher_id;
     DroverRegistration *registration;
-    gboolean seen;   /* our component was in the registry */
-    gboolean paused; /* a pending request waits for room */
+    gboolean seen;    /* our component was in the registry */
+    gboolean paused;  /* a pending request waits for room */
+    gboolean took_up; /* what an earlier process had accepted */
     DroverStock *stock;
     GHashTable *handlers;  /* request id -> DroverHandler */
     GHashTable *declining; /* request ids */
@@ -347,16 +348,22 @@ static const DroverHandlerHooks handler_hooks = {.done = on_handled,
                                                  .find_obstacle = find_obstacle,
                                                  .add_decline = add_decline};
 
-static void
-accept_request(DroverPool *pool, const DroverRequest *request)
+static DroverHandlerPlace
+place_of(DroverPool *pool)
 {
-    DroverLogSubject subject = subject_of(pool, request);
-    DroverHandlerPlace place = {.manager = pool->manager,
+    return (DroverHandlerPlace){.manager = pool->manager,
                                 .pool = pool->config,
                                 .stock = pool->stock,
                                 .launcher_id = pool->launcher_id,
                                 .hooks = &handler_hooks,
                                 .user_data = pool};
+}
+
+static void
+accept_request(DroverPool *pool, const DroverRequest *request)
+{
+    DroverLogSubject subject = subject_of(pool, request);
+    DroverHandlerPlace place = place_of(pool);
     DroverHandler *handler;
 
     if (drover_log_enabled(DROVER_LOG_INFO)) {
@@ -367,6 +374,46 @@ accept_request(DroverPool *pool, const DroverRequest *request)
     handler = drover_handler_new(&place, request);
     g_hash_table_insert(pool->handlers, g_strdup(request->id), handler);
     drover_handler_step(handler);
+}
+
+/* ---- Taking up what an earlier process of this session had accepted ---- */
+
+static gboolean
+was_served_here(const DroverPool *pool, const DroverRequest *request)
+{
+    DroverCacheIter iter;
+    const char *id;
+    gpointer object;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(pool->cluster));
+    while (drover_cache_iter_next(&iter, &id, &object)) {
+        const DroverNode *node = object;
+
+        if (g_strcmp0(node->allocated_to, request->id) == 0 &&
+            g_strcmp0(node->provider, pool->provider) == 0 &&
+            g_strcmp0(node->pool, pool->name) == 0)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static void
+take_up_requests(DroverPool *pool)
+{
+    const GPtrArray *all = drover_cluster_requests(pool->cluster);
+    DroverHandlerPlace place = place_of(pool);
+
+    pool->took_up = TRUE;
+    if (!drover_session_is_resumed(drover_cluster_session(pool->cluster)) ||
+        drover_manager_has_inventory(pool->manager))
+        return;
+    for (guint i = 0; i < all->len; i++) {
+        const DroverRequest *request = g_ptr_array_index(all, i);
+
+        if (request->state == DROVER_REQUEST_PENDING && was_served_here(pool, request))
+            g_hash_table_insert(pool->handlers, g_strdup(request->id),
+                                drover_handler_resume(&place, request));
+    }
 }
 
 /* ---- The pass ---- */
@@ -445,6 +492,12 @@ step_handlers(DroverPool *pool)
 }
 
 gboolean
+drover_pool_serves(const DroverPool *pool, const char *request_id)
+{
+    return g_hash_table_contains(pool->handlers, request_id);
+}
+
+gboolean
 drover_pool_is_announced(const DroverPool *pool)
 {
     const GPtrArray *registered = drover_cluster_pools(pool->cluster);
@@ -468,6 +521,8 @@ drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
     if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL ||
         drover_manager_config(pool->manager)->max_concurrency == 0)
         return;
+    if (!pool->took_up)
+        take_up_requests(pool);
     step_handlers(pool);
     open = open_requests(pool);
     if (open->len == 0)

@@ -39,6 +39,7 @@ void drover_pool_note_node_lock(DroverPool *pool, const char *id, DroverCacheLoc
 void drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *request);
 void drover_pool_note_registry(DroverPool *pool);
 
+gboolean drover_pool_serves(const DroverPool *pool, const char *request_id);
 /* Whether the registry shows the pool, with the labels that it has now. */
 gboolean drover_pool_is_announced(const DroverPool *pool);
 

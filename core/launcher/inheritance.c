@@ -1,0 +1,96 @@
+#include "launcher/inheritance.h"
+
+#include "base/log.h"
+#include "zk/lock.h"
+
+#define LOGGER "NodePool"
+
+struct _DroverInheritance {
+    DroverParts *parts;
+    DroverInheritanceInUse in_use;
+    gpointer user_data;
+    GPtrArray *locks; /* of DroverLock, being taken over and given up */
+};
+
+/* One that is held now was our predecessor's; one that is not is somebody else's. */
+static void
+on_taken(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
+{
+    DroverInheritance *inheritance = user_data;
+
+    if (outcome == DROVER_LOCK_HELD)
+        drover_log_for(DROVER_LOG_INFO, LOGGER, "Giving up %s, which an earlier process had locked",
+                       drover_lock_directory(lock));
+    g_ptr_array_remove_fast(inheritance->locks, lock);
+}
+
+/* Takes the path over. */
+static void
+give_up(DroverInheritance *inheritance, char *directory)
+{
+    g_autofree char *path = directory;
+    DroverLock *lock =
+        drover_lock_new(drover_cluster_session(inheritance->parts->cluster), path, FALSE, NULL);
+
+    g_ptr_array_add(inheritance->locks, lock);
+    drover_lock_acquire(lock, DROVER_LOCK_DO_NOT_WAIT, on_taken, inheritance);
+}
+
+static gboolean
+may_be_locked(const DroverNode *node)
+{
+    return node->state == DROVER_NODE_INIT || node->state == DROVER_NODE_BUILDING ||
+           node->state == DROVER_NODE_DELETING;
+}
+
+static void
+give_up_nodes(DroverInheritance *inheritance)
+{
+    DroverCacheIter iter;
+    const char *id;
+    gpointer node;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(inheritance->parts->cluster));
+    while (drover_cache_iter_next(&iter, &id, &node))
+        if (may_be_locked(node) && !inheritance->in_use(id, inheritance->user_data))
+            give_up(inheritance, drover_node_lock_path(id));
+}
+
+static void
+give_up_requests(DroverInheritance *inheritance)
+{
+    const GPtrArray *requests = drover_cluster_requests(inheritance->parts->cluster);
+
+    for (guint i = 0; i < requests->len; i++) {
+        const DroverRequest *request = g_ptr_array_index(requests, i);
+
+        if (request->state == DROVER_REQUEST_PENDING &&
+            !inheritance->in_use(request->id, inheritance->user_data))
+            give_up(inheritance, drover_request_lock_path(request->id));
+    }
+}
+
+DroverInheritance *
+drover_inheritance_new(DroverParts *parts, DroverInheritanceInUse in_use, gpointer user_data)
+{
+    DroverInheritance *inheritance = g_new0(DroverInheritance, 1);
+
+    inheritance->parts = parts;
+    inheritance->in_use = in_use;
+    inheritance->user_data = user_data;
+    inheritance->locks = g_ptr_array_new_with_free_func((GDestroyNotify)drover_lock_free);
+    if (drover_session_is_resumed(drover_cluster_session(parts->cluster))) {
+        give_up_nodes(inheritance);
+        give_up_requests(inheritance);
+    }
+    return inheritance;
+}
+
+void
+drover_inheritance_free(DroverInheritance *inheritance)
+{
+    if (inheritance == NULL)
+        return;
+    g_ptr_array_unref(inheritance->locks);
+    g_free(inheritance);
+}
