@@ -5,6 +5,11 @@
 #include "base/log.h"
 #include "zk/operation.h"
 
+typedef struct {
+    DroverClusterFunc func;
+    gpointer user_data;
+} Waiter;
+
 struct _DroverCluster {
     DroverSession *session;
     DroverClusterListener listener;
@@ -12,6 +17,8 @@ struct _DroverCluster {
     guint session_listener;
     DroverCache *nodes, *requests, *pools;
     gboolean complete;
+    GHashTable *waiters; /* id -> Waiter */
+    guint last_waiter;
     GHashTable *warned;          /* ids of nodes that something is wrong with: said once */
     GPtrArray *sorted_requests;  /* NULL: to be made again */
     GPtrArray *registered_pools; /* NULL: to be made again */
@@ -78,6 +85,22 @@ decode_pool(const char *name, GBytes *data, gint32 version, gpointer user_data)
 
 /* ---- Changes ---- */
 
+/* They may call each other off, and wait again for the next time. */
+static void
+call_waiters(DroverCluster *cluster)
+{
+    g_autoptr(GList) ids = g_hash_table_get_keys(cluster->waiters);
+
+    for (GList *id = ids; id != NULL; id = id->next) {
+        gpointer waiter;
+
+        if (!g_hash_table_steal_extended(cluster->waiters, id->data, NULL, &waiter))
+            continue;
+        ((Waiter *)waiter)->func(((Waiter *)waiter)->user_data);
+        g_free(waiter);
+    }
+}
+
 static void
 on_completed(DroverCache *cache, gboolean complete, gpointer user_data)
 {
@@ -91,6 +114,8 @@ on_completed(DroverCache *cache, gboolean complete, gpointer user_data)
     cluster->complete = now;
     if (cluster->listener.complete_changed != NULL)
         cluster->listener.complete_changed(now, cluster->user_data);
+    if (now)
+        call_waiters(cluster);
 }
 
 static void
@@ -183,6 +208,7 @@ drover_cluster_new(DroverSession *session, const DroverClusterListener *listener
     cluster->session = session;
     cluster->listener = *listener;
     cluster->warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    cluster->waiters = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     cluster->user_data = user_data;
     cluster->session_listener = drover_session_add_listener(session, on_state, cluster);
     if (drover_session_state(session) == DROVER_SESSION_CONNECTED)
@@ -204,6 +230,7 @@ drover_cluster_free(DroverCluster *cluster)
     drover_cache_free(cluster->pools);
     g_clear_pointer(&cluster->sorted_requests, g_ptr_array_unref);
     g_clear_pointer(&cluster->registered_pools, g_ptr_array_unref);
+    g_hash_table_unref(cluster->waiters);
     g_hash_table_unref(cluster->warned);
     g_free(cluster);
 }
@@ -227,6 +254,23 @@ drover_cluster_is_settled(const DroverCluster *cluster)
 {
     return drover_cache_is_settled(cluster->nodes) && drover_cache_is_settled(cluster->requests) &&
            drover_cache_is_settled(cluster->pools);
+}
+
+guint
+drover_cluster_await(DroverCluster *cluster, DroverClusterFunc func, gpointer user_data)
+{
+    Waiter *waiter = g_new0(Waiter, 1);
+
+    waiter->func = func;
+    waiter->user_data = user_data;
+    g_hash_table_insert(cluster->waiters, GUINT_TO_POINTER(++cluster->last_waiter), waiter);
+    return cluster->last_waiter;
+}
+
+void
+drover_cluster_call_off(DroverCluster *cluster, guint id)
+{
+    g_hash_table_remove(cluster->waiters, GUINT_TO_POINTER(id));
 }
 
 DroverCache *

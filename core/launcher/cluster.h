@@ -26,6 +26,8 @@ typedef struct {
     void (*complete_changed)(gboolean complete, gpointer user_data);
 } DroverClusterListener;
 
+typedef void (*DroverClusterFunc)(gpointer user_data);
+
 DroverCluster *drover_cluster_new(DroverSession *session, const DroverClusterListener *listener,
                                   gpointer user_data);
 void drover_cluster_free(DroverCluster *cluster);
@@ -33,6 +35,12 @@ void drover_cluster_free(DroverCluster *cluster);
 DroverSession *drover_cluster_session(const DroverCluster *cluster);
 /* Decide nothing unless it is. */
 gboolean drover_cluster_is_complete(const DroverCluster *cluster);
+/*
+ * Calls once, as soon as all is complete again after the connection was lost. Returns an id to call
+ * it off, which is never 0.
+ */
+guint drover_cluster_await(DroverCluster *cluster, DroverClusterFunc func, gpointer user_data);
+void drover_cluster_call_off(DroverCluster *cluster, guint id);
 /* Complete, and nothing is being read: all that happened before the session's last answer is seen.
  */
 gboolean drover_cluster_is_settled(const DroverCluster *cluster);
