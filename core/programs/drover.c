@@ -6,17 +6,9 @@
 #include "base/log.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "programs/program.h"
 
 #define DEFAULT_CONFIG "/etc/nodepool/nodepool.yaml"
-
-static void
-print_version(const char *program)
-{
-    if (g_str_has_prefix(program, "nodepool"))
-        printf("Nodepool version: 11.0.0+drover%s\n", DROVER_VERSION);
-    else
-        printf("drover %s\n", DROVER_VERSION);
-}
 
 /* The global options, before the command. What is left of the words is the command. */
 static gboolean
@@ -56,7 +48,7 @@ main(int argc, char **argv)
          "FILE"},
         {"secure", 's', 0, G_OPTION_ARG_FILENAME, &secure, "Secure configuration", "FILE"},
         {"log-config", 'l', 0, G_OPTION_ARG_FILENAME, &log_config,
-         "Logging configuration (accepted for Nodepool's sake)", "FILE"},
+         "Logging configuration of Python, unless --debug is given", "FILE"},
         {"debug", 0, 0, G_OPTION_ARG_NONE, &debug, "Debug messages on standard error", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print JSON", NULL},
         {"connect-timeout", 0, 0, G_OPTION_ARG_INT, &connect_timeout,
@@ -76,7 +68,7 @@ main(int argc, char **argv)
     if (!parse(context, entries, argv, &words, &error))
         return drover_cli_misused(&cli, NULL, "%s", error->message);
     if (version) {
-        print_version(program);
+        program_print_version(program);
         return 0;
     }
     if (help || words[0] == NULL || words[1] == NULL) {
@@ -84,6 +76,8 @@ main(int argc, char **argv)
         return help ? 0 : 1;
     }
     drover_log_set_level(debug ? DROVER_LOG_DEBUG : DROVER_LOG_WARNING);
+    if (log_config != NULL && !debug && !program_use_log_config(program, log_config))
+        return 1;
     cli.config_path = config != NULL ? config : DEFAULT_CONFIG;
     cli.secure_path = secure;
     cli.json = json;

@@ -199,7 +199,7 @@ class Launcher:
         """The numbers that SIGUSR2 writes to the log: name -> value."""
         mark = self.mark()
         self.signal(signal.SIGUSR2)
-        line = self.wait_for_log('stack_dump', mark)[0]
+        line = self.wait_for_log('stack_dump: session ', mark)[0]
         numbers = re.findall(r'(\d+) (nodes|requests|pools registered|providers)', line)
         numbers += [(value, name) for name, value in
                     re.findall(r'(reads|transactions|writes|events|batches) (\d+)', line)]

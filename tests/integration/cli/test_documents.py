@@ -90,6 +90,21 @@ class CompletionTest(unittest.TestCase):
         self.assertEqual(self.complete('driver', 'info', 'stat'), {'static'})
         self.assertIn(f'{ROOT}/LICENSE', self.complete('-c', f'{ROOT}/LICEN'))
 
+    def test_launcher(self):
+        launcher = os.path.abspath(os.environ['DROVER_LAUNCHER'])
+        helped = subprocess.run([launcher, '--help'], check=True, capture_output=True, text=True)
+        columns = [line.strip().split('  ')[0] for line in helped.stdout.splitlines()
+                   if line.startswith('  -')]
+        script = f'source {COMPLETION.parent}/drover-launcher.bash; COMP_WORDS=(x "$@"); ' \
+                 'COMP_CWORD=$#; _drover_launcher; printf "%s\\n" "${COMPREPLY[@]}"'
+        for words, expected in (([''], set(OPTION.findall(' '.join(columns)))),
+                                (['-c', f'{ROOT}/LICEN'], {f'{ROOT}/LICENSE'}),
+                                (['--config', '=', f'{ROOT}/LICEN'], {f'{ROOT}/LICENSE'}),
+                                (['--stop-timeout', ''], set())):
+            done = subprocess.run(['bash', '-c', script, 'bash', *words], check=True,
+                                  capture_output=True, text=True)
+            self.assertEqual((set(done.stdout.split()), done.stderr), (expected, ''), words)
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)

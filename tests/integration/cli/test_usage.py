@@ -66,6 +66,22 @@ class UsageTest(CliCase):
         self.assertEqual(missing.status, 1)
         self.assertIn('/nonexistent.yaml', missing.err)
 
+    def test_CLI_57_logging_configuration(self):
+        log = os.path.join(self.folder, 'log')
+        config = self.write('logging.yaml', f'''
+            version: 1
+            handlers: {{h: {{class: logging.FileHandler, filename: {log}}}}}
+            root: {{level: INFO, handlers: [h]}}
+            ''')
+        checked = self.drover('-l', config, 'config-validate')
+        self.assertEqual((checked.status, checked.out, checked.err), (0, '', ''))
+        with open(log, encoding='utf-8') as file:
+            self.assertEqual(file.read(), f'validating {self.config}\n')
+        self.assertIn('validating', self.drover('-l', config, '--debug', 'config-validate').err)
+        missing = self.drover('-l', '/nonexistent.conf', 'list')
+        self.assertEqual(missing.status, 1)
+        self.assertIn('Unable to read logging config file at /nonexistent.conf', missing.err)
+
     def test_connection_is_given_up(self):
         dead = self.drover('--connect-timeout', '1', 'list',
                            config=self.write('dead.yaml', self.config_text(1)))

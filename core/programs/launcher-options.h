@@ -1,0 +1,20 @@
+/* The command line of the launcher. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct {
+    const char *program; /* as it was called: "drover-launcher", "nodepool-launcher" */
+    gboolean compatible; /* called by Nodepool's name: behaves as that program does */
+
+    /* Paths are absolute, since the working directory changes. NULL: not given. */
+    char *config, *secure, *log_config, *log_file, *pid_file, *state_dir;
+    gboolean debug, background, version, repl;
+    gint sync_interval, cleanup_interval; /* seconds; 0: not given */
+    gint stop_timeout;                    /* seconds */
+} LauncherOptions;
+
+/* FALSE with an error when the words make no sense. `argv` stays. */
+gboolean launcher_options_parse(LauncherOptions *options, int argc, char **argv, GError **error);
+void launcher_options_clear(LauncherOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LauncherOptions, launcher_options_clear)
