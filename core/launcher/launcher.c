@@ -1,55 +1,15 @@
-#include "launcher/launcher.h"
+#include "launcher/launcher-private.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "launcher/cleaner.h"
-#include "launcher/cluster.h"
-#include "launcher/deleter.h"
 #include "launcher/host-name.h"
-#include "launcher/inheritance.h"
-#include "launcher/manager.h"
-#include "launcher/pool.h"
-#include "launcher/standby.h"
 #include "model/connection.h"
-#include "zk/registration.h"
 
 #define DEFAULT_SYNC_SECONDS    60
 #define DEFAULT_CLEANUP_SECONDS 60
 #define SWEEP_TICKS             5
-
-struct _DroverLauncher {
-    char *config_path, *secure_path;
-    guint sync_interval, cleanup_interval;
-    char *stamp; /* of the files, when they were last looked at */
-    DroverConfig *config;
-    DroverDriverHost *drivers;
-    DroverSession *session;
-    DroverCluster *cluster;
-    DroverParts parts;
-    guint session_listener;
-    DroverDeleter *deleter;
-    DroverInheritance *inheritance; /* NULL until the pools had their turn */
-    DroverCleaner *cleaner;
-    DroverStandby *standby;
-    DroverRegistration *component;
-    gboolean passed; /* the first pass is done */
-    GPtrArray *managers, *pools;
-    guint open_runners; /* of present and retired managers */
-    guint tick_timer, ticks;
-    guint pass_source;
-    guint stop_timer, stop_source;
-    gboolean stopping;
-    DroverLauncherFunc stopped;
-    gpointer stopped_data;
-};
-
-static const struct drover_driver *
-find_driver(const char *name, gpointer user_data, GError **error)
-{
-    return drover_driver_host_find(user_data, name, error);
-}
 
 /* ---- The pass ---- */
 
@@ -75,8 +35,8 @@ announce_running(DroverLauncher *launcher)
     drover_registration_update(launcher->component, record);
 }
 
-static DroverPool *
-find_pool(DroverLauncher *launcher, const char *provider, const char *name)
+DroverPool *
+drover_launcher_find_pool(DroverLauncher *launcher, const char *provider, const char *name)
 {
     for (guint i = 0; i < launcher->pools->len; i++)
         if (drover_pool_is(launcher->pools->pdata[i], provider, name))
@@ -96,7 +56,7 @@ coming_pools(DroverLauncher *launcher)
 
         for (guint k = 0; drover_manager_problem(manager) == NULL && k < config->pools->len; k++) {
             const DroverPoolConfig *pool_config = config->pools->pdata[k];
-            DroverPool *pool = find_pool(launcher, config->name, pool_config->name);
+            DroverPool *pool = drover_launcher_find_pool(launcher, config->name, pool_config->name);
 
             if (pool == NULL || !drover_pool_is_announced(pool))
                 g_ptr_array_add(coming, pool_config->labels);
@@ -156,8 +116,8 @@ pass(gpointer user_data)
 }
 
 /* Many pieces of news that come together cost one pass. */
-static void
-wake(gpointer user_data)
+void
+drover_launcher_wake(gpointer user_data)
 {
     DroverLauncher *launcher = user_data;
 
@@ -195,7 +155,7 @@ on_node(const char *id, const DroverNode *old, const DroverNode *new_node, gpoin
         drover_deleter_note_node(launcher->deleter, id);
     else if (manager != NULL)
         drover_manager_node_deleted(manager, old);
-    wake(launcher);
+    drover_launcher_wake(launcher);
 }
 
 static void
@@ -207,7 +167,7 @@ on_node_lock(const char *id, DroverCacheLock lock, gpointer user_data)
         drover_pool_note_node_lock(launcher->pools->pdata[i], id, lock);
     if (lock == DROVER_CACHE_LOCK_FREE)
         drover_deleter_note_node(launcher->deleter, id);
-    wake(launcher);
+    drover_launcher_wake(launcher);
 }
 
 static void
@@ -222,7 +182,7 @@ on_request(const char *id, const DroverRequest *old, const DroverRequest *new_re
     if (new_request == NULL)
         drover_deleter_note_request_gone(launcher->deleter, old);
     else if (new_request->state == DROVER_REQUEST_REQUESTED)
-        wake(launcher);
+        drover_launcher_wake(launcher);
 }
 
 static void
@@ -232,7 +192,7 @@ on_pools(gpointer user_data)
 
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_registry(launcher->pools->pdata[i]);
-    wake(launcher);
+    drover_launcher_wake(launcher);
 }
 
 static void
@@ -294,7 +254,8 @@ can_make(const char *label, gpointer user_data)
     return FALSE;
 }
 
-static const DroverStandbyHooks standby_hooks = {.can_make = can_make, .wake = wake};
+static const DroverStandbyHooks standby_hooks = {.can_make = can_make,
+                                                 .wake = drover_launcher_wake};
 
 /* Its locks are gone: nothing that was under way may write any more. */
 static void
@@ -309,226 +270,15 @@ on_session(DroverSession *session, DroverSessionState state, gpointer user_data)
     drover_parts_drop_work(&launcher->parts);
 }
 
-/* ---- Configuration ---- */
-
-static DroverConfig *
-load_config(const char *path, const char *secure_path, DroverDriverHost *drivers)
-{
-    g_autoptr(DroverConfigReport) report = drover_config_report_new();
-    DroverConfig *config =
-        drover_config_load(path, secure_path, FALSE, find_driver, drivers, report);
-    const GPtrArray *problems = drover_config_report_problems(report);
-
-    for (guint i = 0; i < problems->len; i++) {
-        const DroverConfigProblem *problem = problems->pdata[i];
-        g_autofree char *text = drover_config_problem_text(problem);
-
-        drover_log_for(problem->severity == DROVER_CONFIG_ERROR ? DROVER_LOG_ERROR
-                                                                : DROVER_LOG_WARNING,
-                       "config", "%s", text);
-    }
-    return config;
-}
-
-/* The pools of a provider that has started get its object; new ones begin. */
-static void
-equip_pools(DroverLauncher *launcher, DroverManager *manager)
-{
-    const DroverProviderConfig *config = drover_manager_config(manager);
-
-    for (guint i = 0; i < config->pools->len; i++) {
-        const DroverPoolConfig *pool_config = config->pools->pdata[i];
-        DroverPool *pool = find_pool(launcher, config->name, pool_config->name);
-
-        if (pool != NULL)
-            drover_pool_configure(pool, manager, pool_config, launcher->config->tenants);
-        else
-            g_ptr_array_add(
-                launcher->pools,
-                drover_pool_new(manager, pool_config, launcher->config->tenants, wake, launcher));
-    }
-}
-
-/* A provider that is just starting keeps the pools that served its former object. */
-static gboolean
-is_configured(DroverLauncher *launcher, DroverPool *pool)
-{
-    for (guint i = 0; i < launcher->managers->len; i++) {
-        DroverManager *manager = launcher->managers->pdata[i];
-        const DroverProviderConfig *config = drover_manager_config(manager);
-
-        for (guint k = 0; drover_manager_problem(manager) == NULL && k < config->pools->len; k++)
-            if (drover_pool_is(pool, config->name,
-                               ((DroverPoolConfig *)config->pools->pdata[k])->name))
-                return TRUE;
-    }
-    return FALSE;
-}
-
-static void
-drop_unserved_pools(DroverLauncher *launcher)
-{
-    for (guint i = launcher->pools->len; i > 0; i--)
-        if (!is_configured(launcher, launcher->pools->pdata[i - 1]))
-            g_ptr_array_remove_index(launcher->pools, i - 1);
-}
-
-/* A provider started, or failed to: its pools follow. */
-static void
-on_manager_changed(DroverManager *manager, gpointer user_data)
-{
-    DroverLauncher *launcher = user_data;
-
-    if (launcher->stopping)
-        return;
-    if (drover_manager_is_running(manager))
-        equip_pools(launcher, manager);
-    drop_unserved_pools(launcher);
-    drover_deleter_sweep(launcher->deleter);
-    wake(launcher);
-}
-
-static void stop_when_all_ended(DroverLauncher *launcher);
-
-static void
-on_runner_began(gpointer user_data)
-{
-    ((DroverLauncher *)user_data)->open_runners++;
-}
-
-static void
-on_runner_ended(gpointer user_data)
-{
-    DroverLauncher *launcher = user_data;
-
-    launcher->open_runners--;
-    stop_when_all_ended(launcher);
-}
-
-/* What nodes without resources count for may be known now. */
-static void
-on_manager_woken(gpointer user_data)
-{
-    DroverLauncher *launcher = user_data;
-
-    for (guint i = 0; i < launcher->managers->len; i++)
-        drover_usage_note_costs(launcher->parts.usage,
-                                drover_manager_name(launcher->managers->pdata[i]));
-    wake(launcher);
-}
-
-static const DroverManagerHooks manager_hooks = {.changed = on_manager_changed,
-                                                 .woken = on_manager_woken,
-                                                 .runner_began = on_runner_began,
-                                                 .runner_ended = on_runner_ended};
-
-static DroverManager *
-take_unchanged(GPtrArray *managers, const DroverProviderConfig *config)
-{
-    for (guint i = 0; i < managers->len; i++) {
-        DroverManager *manager = managers->pdata[i];
-        if (drover_provider_config_equal(drover_manager_config(manager), config))
-            return g_ptr_array_steal_index(managers, i);
-    }
-    return NULL;
-}
-
-/*
- * Providers with equal values keep their object. The others' old objects retire: their pools let go
- * of them first, and go on with the new one as soon as it has started.
- */
-static void
-apply_config(DroverLauncher *launcher, DroverConfig *config)
-{
-    g_autoptr(GPtrArray) old = g_steal_pointer(&launcher->managers);
-
-    g_clear_pointer(&launcher->config, drover_config_unref);
-    launcher->config = config;
-    drover_cleaner_set_config(launcher->cleaner, config);
-    drover_standby_set_config(launcher->standby, config);
-    launcher->managers = g_ptr_array_new_with_free_func((GDestroyNotify)drover_manager_retire);
-    for (guint i = 0; i < config->providers->len; i++) {
-        const DroverProviderConfig *provider = config->providers->pdata[i];
-        DroverManager *manager = take_unchanged(old, provider);
-
-        if (manager != NULL)
-            drover_manager_set_config(manager, config, provider);
-        else
-            manager = drover_manager_new(&launcher->parts, launcher->drivers, config, provider,
-                                         launcher->sync_interval, &manager_hooks, launcher);
-        g_ptr_array_add(launcher->managers, manager);
-        if (drover_manager_is_running(manager))
-            equip_pools(launcher, manager);
-    }
-    for (guint i = 0; i < launcher->pools->len; i++)
-        drover_pool_let_go(launcher->pools->pdata[i], old);
-}
-
-static void
-set_servers(DroverLauncher *launcher, const DroverConfig *config)
-{
-    g_autofree char *now = drover_config_host_string(launcher->config);
-    g_autofree char *wanted = drover_config_host_string(config);
-    g_autofree DroverSessionServer *servers = NULL;
-    g_autoptr(GError) error = NULL;
-
-    if (g_strcmp0(launcher->config->chroot, config->chroot) != 0 ||
-        launcher->config->zookeeper_timeout != config->zookeeper_timeout ||
-        g_strcmp0(launcher->config->tls_cert, config->tls_cert) != 0 ||
-        g_strcmp0(launcher->config->tls_key, config->tls_key) != 0 ||
-        g_strcmp0(launcher->config->tls_ca, config->tls_ca) != 0)
-        drover_log_for(DROVER_LOG_WARNING, "NodePool",
-                       "ZooKeeper's chroot, time-out and TLS files are used as they were at the "
-                       "start; restart the launcher to use the new ones");
-    if (strcmp(now, wanted) == 0 || g_strcmp0(launcher->config->chroot, config->chroot) != 0)
-        return;
-    servers = drover_connection_servers(config);
-    if (!drover_session_set_servers(launcher->session, servers, config->servers->len, &error))
-        drover_log_for(DROVER_LOG_ERROR, "NodePool", "%s", error->message);
-}
-
-void
-drover_launcher_reload(DroverLauncher *launcher)
-{
-    DroverConfig *config;
-
-    if (launcher->stopping)
-        return;
-    config = load_config(launcher->config_path, launcher->secure_path, launcher->drivers);
-    if (config == NULL) {
-        drover_log_for(DROVER_LOG_ERROR, "NodePool",
-                       "The new configuration is not used; the running one stays in force");
-        return;
-    }
-    drover_log_for(DROVER_LOG_INFO, "NodePool", "Using the configuration %s",
-                   launcher->config_path);
-    set_servers(launcher, config);
-    apply_config(launcher, config);
-    drop_unserved_pools(launcher);
-    wake(launcher);
-}
-
-static void
-reload_when_files_differ(DroverLauncher *launcher)
-{
-    g_autofree char *stamp = drover_config_stamp(launcher->config_path, launcher->secure_path);
-
-    if (g_strcmp0(stamp, launcher->stamp) == 0)
-        return;
-    g_free(launcher->stamp);
-    launcher->stamp = g_steal_pointer(&stamp);
-    drover_launcher_reload(launcher);
-}
-
 static gboolean
 tick(gpointer user_data)
 {
     DroverLauncher *launcher = user_data;
 
-    reload_when_files_differ(launcher);
+    drover_launcher_look_at_files(launcher);
     if (drover_cluster_is_complete(launcher->cluster) && ++launcher->ticks % SWEEP_TICKS == 0)
         drover_deleter_sweep(launcher->deleter);
-    wake(launcher);
+    drover_launcher_wake(launcher);
     return G_SOURCE_CONTINUE;
 }
 
@@ -557,7 +307,7 @@ take_over_component(GBytes *data, gpointer user_data)
 static void
 on_request_closed(gpointer user_data)
 {
-    stop_when_all_ended(user_data);
+    drover_launcher_note_end(user_data);
 }
 
 static void
@@ -589,7 +339,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->component =
         drover_registration_new(launcher->session, DROVER_LAUNCHERS_PATH, drover_host_name(),
                                 record, take_over_component, NULL, NULL);
-    apply_config(launcher, g_steal_pointer(&launcher->config));
+    drover_launcher_apply_config(launcher, g_steal_pointer(&launcher->config));
     launcher->tick_timer = g_timeout_add_seconds(1, tick, launcher);
 }
 
@@ -609,7 +359,8 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
     launcher->pools = g_ptr_array_new_with_free_func((GDestroyNotify)drover_pool_free);
     launcher->drivers = drover_driver_host_new((const char *const *)directories);
     launcher->stamp = drover_config_stamp(launcher->config_path, launcher->secure_path);
-    launcher->config = load_config(launcher->config_path, launcher->secure_path, launcher->drivers);
+    launcher->config = drover_launcher_load_config(launcher->config_path, launcher->secure_path,
+                                                   launcher->drivers);
     if (launcher->config == NULL) {
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_CONFIG, "the configuration %s has errors",
                     launcher->config_path);
@@ -624,73 +375,10 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
     return launcher;
 }
 
-/* ---- Stopping ---- */
-
-static gboolean
-finish_stop(gpointer user_data)
-{
-    DroverLauncher *launcher = user_data;
-    DroverLauncherFunc stopped = g_steal_pointer(&launcher->stopped);
-
-    launcher->stop_source = 0;
-    g_clear_handle_id(&launcher->stop_timer, g_source_remove);
-    if (launcher->open_runners > 0)
-        drover_log_for(DROVER_LOG_WARNING, "NodePool",
-                       "%u driver(s) did not come back in time; stopping all the same",
-                       launcher->open_runners);
-    if (stopped != NULL)
-        stopped(launcher->stopped_data);
-    return G_SOURCE_REMOVE;
-}
-
-static gboolean
-on_stop_limit(gpointer user_data)
-{
-    ((DroverLauncher *)user_data)->stop_timer = 0;
-    finish_stop(user_data);
-    return G_SOURCE_REMOVE;
-}
-
-static void
-stop_when_all_ended(DroverLauncher *launcher)
-{
-    if (launcher->stopping && launcher->open_runners == 0 && launcher->parts.closing == 0 &&
-        launcher->stop_source == 0)
-        launcher->stop_source = g_idle_add(finish_stop, launcher);
-}
-
-static void
-end_work(DroverLauncher *launcher)
-{
-    launcher->stopping = TRUE;
-    g_clear_handle_id(&launcher->tick_timer, g_source_remove);
-    g_clear_handle_id(&launcher->pass_source, g_source_remove);
-    g_clear_pointer(&launcher->cleaner, drover_cleaner_free);
-    g_ptr_array_set_size(launcher->pools, 0);
-    if (launcher->parts.work != NULL)
-        drover_parts_drop_work(&launcher->parts);
-    g_ptr_array_set_size(launcher->managers, 0);
-    g_clear_pointer(&launcher->component, drover_registration_free);
-}
-
-void
-drover_launcher_stop(DroverLauncher *launcher, guint limit, DroverLauncherFunc stopped,
-                     gpointer user_data)
-{
-    if (launcher->stopping)
-        return;
-    drover_log_for(DROVER_LOG_INFO, "NodePool", "Stopping");
-    launcher->stopped = stopped;
-    launcher->stopped_data = user_data;
-    end_work(launcher);
-    launcher->stop_timer = g_timeout_add_seconds(limit, on_stop_limit, launcher);
-    stop_when_all_ended(launcher);
-}
-
 void
 drover_launcher_free(DroverLauncher *launcher)
 {
-    end_work(launcher);
+    drover_launcher_end_work(launcher);
     g_clear_handle_id(&launcher->stop_timer, g_source_remove);
     g_clear_handle_id(&launcher->stop_source, g_source_remove);
     g_ptr_array_unref(launcher->pools);
@@ -716,23 +404,4 @@ drover_launcher_free(DroverLauncher *launcher)
     g_free(launcher->config_path);
     g_free(launcher->secure_path);
     g_free(launcher);
-}
-
-char *
-drover_launcher_dump(DroverLauncher *launcher)
-{
-    const DroverSessionCounters *counters = drover_session_counters(launcher->session);
-
-    return g_strdup_printf(
-        "session 0x%" G_GINT64_MODIFIER "x, %s, %u nodes, %u requests, %u pools registered, "
-        "%u providers, %u drivers running; reads %" G_GUINT64_FORMAT
-        ", transactions %" G_GUINT64_FORMAT ", writes %" G_GUINT64_FORMAT
-        ", events %" G_GUINT64_FORMAT ", batches %" G_GUINT64_FORMAT,
-        (guint64)drover_session_id(launcher->session),
-        drover_cluster_is_complete(launcher->cluster) ? "caches complete" : "caches not complete",
-        drover_cache_size(drover_cluster_nodes(launcher->cluster)),
-        drover_cluster_requests(launcher->cluster)->len,
-        drover_cluster_pools(launcher->cluster)->len, launcher->managers->len,
-        launcher->open_runners, counters->reads, counters->transactions, counters->writes,
-        counters->events, counters->batches);
 }
