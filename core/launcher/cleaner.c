@@ -9,9 +9,24 @@ typedef struct {
     void (*run)(DroverCleaner *cleaner, const char *name);
 } Task;
 
+/* The drivers tell what they have; what comes of it is not waited for. */
+static void
+clean_leaks(DroverCleaner *cleaner, const char *name)
+{
+    const GPtrArray *providers = cleaner->config->providers;
+
+    for (guint i = 0; i < providers->len; i++) {
+        const DroverProviderConfig *provider = providers->pdata[i];
+        DroverManager *manager = cleaner->find_manager(provider->name, cleaner->user_data);
+
+        if (manager != NULL)
+            drover_manager_clean_leaks(manager);
+    }
+}
+
 static const Task tasks[] = {
     {"stale request locks", drover_clean_request_locks},
-    /* Here: leaked resources, which the running managers' drivers are asked for. */
+    {"leaked resources", clean_leaks},
     {"lost requests", drover_clean_lost_requests},
     {"nodes over their age", drover_clean_old_nodes},
     {"empty nodes", drover_clean_empty_nodes},

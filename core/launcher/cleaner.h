@@ -4,6 +4,7 @@
  * while after each run has ended.
  *
  *                      ┌ stale request locks ─────► deleted
+ *                      ├ leaked resources ────────► deleted, when seen in two runs
  *                      ├ lost requests ───────────► requested again, their nodes freed
  *     timer ─► a run ──┼ nodes over their age ────► deleting ─► the deleter
  *                      ├ empty node records ──────► deleted

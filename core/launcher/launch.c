@@ -7,6 +7,7 @@
 #include "launcher/instance.h"
 #include "launcher/label.h"
 #include "launcher/tags.h"
+#include "launcher/template.h"
 
 #define LOGGER "NodeLauncher"
 
@@ -26,6 +27,7 @@ struct _DroverLaunch {
     DroverRequest *request;
     const DroverPoolConfig *pool; /* the manager's */
     char *label, *zone;
+    struct drover_value *filled; /* the label's section with its templates; NULL: it has none */
     DroverUsagePromise *promise; /* until the record is there */
     DroverHeldNode *node;
     json_t *unsaved; /* fields that are to be stored */
@@ -54,6 +56,7 @@ launch_unref(DroverLaunch *launch)
     g_free(launch->zone);
     g_free(launch->address);
     drover_journal_entry_free(launch->resumed);
+    drover_value_free(launch->filled);
     g_free(launch);
 }
 
@@ -275,17 +278,49 @@ on_next_attempt(gpointer user_data)
     return G_SOURCE_REMOVE;
 }
 
+static char *external_id(const DroverLaunch *launch);
+static void record_node(DroverLaunch *launch, const char *launcher_id);
+
+/* The node is left to be deleted, and with it, by its tags, what may have been made for it. */
+static void
+go_on_with_another_node(DroverLaunch *launch)
+{
+    g_autofree char *launcher_id =
+        g_strdup(drover_json_string(drover_held_node_record(launch->node), "launcher"));
+
+    forget_saved(launch);
+    g_hash_table_remove(launch->parts->busy_nodes, drover_launch_node_id(launch));
+    g_clear_pointer(&launch->node, drover_held_node_free);
+    launch->release = FALSE;
+    record_node(launch, launcher_id);
+}
+
+/*
+ * When the driver does not say what it made, and not that it made nothing either, another attempt
+ * could be the second machine of the same node.
+ */
+static gboolean
+may_have_been_made(const DroverLaunch *launch, gboolean refused)
+{
+    g_autofree char *id = external_id(launch);
+
+    return id == NULL && !refused;
+}
+
 static void
 fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind, const char *message,
-             gboolean final, guint pause)
+             gboolean final, gboolean refused, guint pause)
 {
     DroverLogSubject subject = subject_of(launch);
 
     stop_timers(launch);
     drover_log(level, &subject, "Launch attempt %u/%u failed (%s): %s", launch->attempt,
                most_attempts(launch), kind, message);
-    if (final || launch->attempt >= most_attempts(launch))
+    /* Nor does anybody want another attempt when nobody waits for the node any more. */
+    if (final || launch->attempt >= most_attempts(launch) || launch->done == NULL)
         conclude(launch, state_fields(DROVER_NODE_FAILED), report_failed);
+    else if (may_have_been_made(launch, refused))
+        conclude(launch, state_fields(DROVER_NODE_FAILED), go_on_with_another_node);
     else if (pause > 0)
         launch->pause = g_timeout_add(pause, on_next_attempt, launch);
     else
@@ -298,7 +333,7 @@ abort_for_quota(DroverLaunch *launch, const char *message)
     DroverLogSubject subject = subject_of(launch);
 
     drover_log(DROVER_LOG_INFO, &subject, "The cloud refuses for quota: %s", message);
-    drover_facts_forget_available(drover_manager_facts(launch->manager));
+    drover_facts_note_refusal(drover_manager_facts(launch->manager));
     conclude(launch, state_fields(DROVER_NODE_ABORTED), report_aborted);
 }
 
@@ -308,34 +343,40 @@ fail_for(DroverLaunch *launch, const DroverTaskResult *result)
     static const struct {
         enum drover_failure failure;
         const char *kind;
-        gboolean final; /* another attempt cannot end otherwise */
-    } kinds[] = {{DROVER_FAILURE_CAPACITY, "capacity", FALSE},
-                 {DROVER_FAILURE_BROKEN, "status", FALSE},
-                 {DROVER_FAILURE_NO_ADDRESS, "network", FALSE},
-                 {DROVER_FAILURE_TIMEOUT, "servercreatetimeout", FALSE},
-                 {DROVER_FAILURE_PERMANENT, "unknown", TRUE},
-                 {DROVER_FAILURE_AUTH, "unknown", TRUE}};
+        gboolean refused; /* nothing was made */
+        gboolean final;   /* another attempt cannot end otherwise */
+    } kinds[] = {{DROVER_FAILURE_CAPACITY, "capacity", TRUE, FALSE},
+                 {DROVER_FAILURE_RATE_LIMITED, "unknown", TRUE, FALSE},
+                 {DROVER_FAILURE_NOT_FOUND, "unknown", TRUE, FALSE},
+                 {DROVER_FAILURE_BROKEN, "status", FALSE, FALSE},
+                 {DROVER_FAILURE_NO_ADDRESS, "network", FALSE, FALSE},
+                 {DROVER_FAILURE_TIMEOUT, "servercreatetimeout", FALSE, FALSE},
+                 {DROVER_FAILURE_PERMANENT, "unknown", TRUE, TRUE},
+                 {DROVER_FAILURE_AUTH, "unknown", TRUE, TRUE}};
+    DroverFacts *facts = drover_manager_facts(launch->manager);
     const char *kind = "unknown";
-    gboolean final = FALSE;
+    gboolean refused = FALSE, final = FALSE;
 
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
         if (kinds[i].failure == result->failure) {
             kind = kinds[i].kind;
+            refused = kinds[i].refused;
             final = kinds[i].final;
         }
     if (result->failure == DROVER_FAILURE_PERMANENT)
-        drover_facts_break_label(drover_manager_facts(launch->manager), launch->label,
-                                 result->message);
+        drover_facts_break_label(facts, launch->label, result->message);
+    if (launch->zone != NULL)
+        drover_facts_forget_zones(facts);
     fail_attempt(launch,
                  result->failure == DROVER_FAILURE_TIMEOUT ? DROVER_LOG_WARNING : DROVER_LOG_ERROR,
-                 kind, result->message, final, (guint)MAX(result->retry_after, 0));
+                 kind, result->message, final, refused, (guint)MAX(result->retry_after, 0));
 }
 
 static void
 fail_for_time(DroverLaunch *launch)
 {
     fail_attempt(launch, DROVER_LOG_WARNING, "servercreatetimeout",
-                 "it took longer than launch-timeout", FALSE, 0);
+                 "it took longer than launch-timeout", FALSE, FALSE, 0);
 }
 
 /* ---- Reaching the machine ---- */
@@ -343,7 +384,8 @@ fail_for_time(DroverLaunch *launch)
 static void
 fail_for_scan(DroverLaunch *launch)
 {
-    fail_attempt(launch, DROVER_LOG_WARNING, "keyscan", "the machine cannot be reached", FALSE, 0);
+    fail_attempt(launch, DROVER_LOG_WARNING, "keyscan", "the machine cannot be reached", FALSE,
+                 FALSE, 0);
 }
 
 static void
@@ -375,7 +417,6 @@ on_console(const DroverTaskResult *result, gpointer user_data)
     launch_unref(launch);
 }
 
-static char *external_id(const DroverLaunch *launch);
 static void submit(DroverLaunch *launch, DroverTaskKind kind, const char *id,
                    const char *const *inputs, DroverTaskFunc done, DroverTaskIdFunc id_known);
 
@@ -437,7 +478,8 @@ scan(DroverLaunch *launch)
         return;
     }
     if (address == NULL) {
-        fail_attempt(launch, DROVER_LOG_ERROR, "network", "the machine has no address", FALSE, 0);
+        fail_attempt(launch, DROVER_LOG_ERROR, "network", "the machine has no address", FALSE,
+                     FALSE, 0);
         return;
     }
     note_saved(launch, TRUE, NULL);
@@ -456,12 +498,13 @@ static void
 submit(DroverLaunch *launch, DroverTaskKind kind, const char *id, const char *const *inputs,
        DroverTaskFunc done, DroverTaskIdFunc id_known)
 {
+    const struct drover_value *values = drover_label_values(launch->pool, launch->label);
     DroverTaskInput input = {.node_id = drover_launch_node_id(launch),
                              .external_id = id,
                              .pool = launch->pool->name,
                              .label = launch->label,
                              .pool_config = launch->pool->values,
-                             .label_config = drover_label_values(launch->pool, launch->label),
+                             .label_config = launch->filled != NULL ? launch->filled : values,
                              .inputs = inputs};
 
     if (kind == DROVER_TASK_MACHINE_CREATE) {
@@ -501,7 +544,8 @@ on_id_known(const char *id, gpointer user_data)
     DroverLaunch *launch = user_data;
     json_t *fields;
 
-    if (launch->dropped || launch->node == NULL)
+    /* Later the lock is given up; what is made then is found by its tags. */
+    if (is_decided(launch))
         return;
     fields = json_object();
     json_object_set_new(fields, "external_id", external_id_field(id));
@@ -598,7 +642,9 @@ clear(DroverLaunch *launch)
 {
     g_autofree char *id = external_id(launch);
 
-    if (id == NULL)
+    if (launch->timed_out)
+        fail_for_time(launch);
+    else if (id == NULL)
         make(launch);
     else
         submit(launch, DROVER_TASK_MACHINE_DELETE, id, NULL, on_cleared, NULL);
@@ -615,7 +661,7 @@ on_no_answer(gpointer user_data)
 
     launch->deadline = 0;
     fail_attempt(launch, DROVER_LOG_ERROR, "servercreatetimeout",
-                 "the driver does not end the operation that was cancelled", TRUE, 0);
+                 "the driver does not end the operation that was cancelled", TRUE, FALSE, 0);
     return G_SOURCE_REMOVE;
 }
 
@@ -629,7 +675,7 @@ on_deadline(gpointer user_data)
     if (launch->task != NULL) {
         drover_task_cancel(launch->task);
         launch->deadline = g_timeout_add_seconds(CANCEL_SECONDS, on_no_answer, launch);
-    } else if (launch->scan != NULL) {
+    } else if (launch->scan != NULL || launch->pause != 0) {
         g_clear_pointer(&launch->scan, drover_scanner_cancel);
         fail_for_time(launch);
     }
@@ -645,6 +691,14 @@ start_deadline(DroverLaunch *launch)
         launch);
 }
 
+static gboolean
+is_in_state(const DroverLaunch *launch, DroverNodeState state)
+{
+    const char *name = drover_json_string(drover_held_node_record(launch->node), "state");
+
+    return g_strcmp0(name, drover_node_state_name(state)) == 0;
+}
+
 static void
 begin_attempt(DroverLaunch *launch)
 {
@@ -655,7 +709,7 @@ begin_attempt(DroverLaunch *launch)
 
     launch->attempt++;
     start_deadline(launch);
-    if (launch->attempt == 1)
+    if (is_in_state(launch, DROVER_NODE_INIT))
         drover_node_record_set_state(fields, DROVER_NODE_BUILDING);
     if (cost != NULL)
         json_object_set_new(fields, "resources", drover_resources_json(cost));
@@ -663,6 +717,17 @@ begin_attempt(DroverLaunch *launch)
 }
 
 /* ---- Life ---- */
+
+static void
+fill_templates(DroverLaunch *launch)
+{
+    DroverLogSubject subject = subject_of(launch);
+
+    drover_value_free(launch->filled);
+    launch->filled = drover_template_fill(drover_manager_driver(launch->manager),
+                                          drover_label_values(launch->pool, launch->label),
+                                          launch->request, &subject);
+}
 
 static void
 on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
@@ -675,6 +740,7 @@ on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
         return;
     }
     g_clear_pointer(&launch->promise, drover_usage_give_back);
+    fill_templates(launch);
     g_hash_table_add(launch->parts->busy_nodes, g_strdup(drover_launch_node_id(launch)));
     drover_log(DROVER_LOG_INFO, &subject, "Launching a node with label %s", launch->label);
     begin_attempt(launch);
@@ -718,17 +784,25 @@ launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointer user_
     return launch;
 }
 
+static void
+record_node(DroverLaunch *launch, const char *launcher_id)
+{
+    const char *provider = drover_manager_name(launch->manager), *pool = launch->pool->name;
+    DroverFacts *facts = drover_manager_facts(launch->manager);
+    g_autoptr(json_t) record = new_record(launch, launcher_id);
+
+    launch->promise =
+        drover_usage_promise(launch->parts->usage, provider, pool, launch->request->tenant_name,
+                             drover_facts_cost(facts, pool, launch->label));
+    launch->node = drover_held_node_create(launch->parts->cluster, record, on_recorded, launch);
+}
+
 DroverLaunch *
 drover_launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointer user_data)
 {
     DroverLaunch *launch = launch_new(order, done, user_data);
-    g_autoptr(json_t) record = new_record(launch, order->launcher_id);
 
-    launch->promise = drover_usage_promise(
-        launch->parts->usage, drover_manager_name(order->manager), order->pool,
-        order->request->tenant_name,
-        drover_facts_cost(drover_manager_facts(order->manager), order->pool, order->label));
-    launch->node = drover_held_node_create(launch->parts->cluster, record, on_recorded, launch);
+    record_node(launch, order->launcher_id);
     return launch;
 }
 
@@ -744,6 +818,7 @@ on_taken(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
         finish(launch, DROVER_LAUNCH_LOST);
         return;
     }
+    fill_templates(launch);
     launch->attempt = 1;
     start_deadline(launch);
     if (launch->resumed != NULL && launch->resumed->made) {

@@ -8,7 +8,9 @@
  *
  * The node is locked until the launch ends: with `ready`, `aborted` (the cloud refuses for quota,
  * which is no failure), or `failed`. The last write gives the lock up in the same step. An external
- * id is written as soon as the driver knows it, so that nothing that was made is ever lost.
+ * id is written as soon as the driver knows it, so that nothing that was made is ever lost. When
+ * nobody knows whether a machine was made, the next attempt is for another node: one node never has
+ * two.
  */
 #pragma once
 

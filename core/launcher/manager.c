@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "launcher/leaks.h"
 
 #define LOGGER              "ProviderManager"
 #define FIRST_RETRY_SECONDS 2
@@ -22,6 +23,7 @@ struct _DroverManager {
     DroverRunner *runner;
     DroverRegistrar *registrar;
     DroverFacts *facts;
+    DroverLeaks *leaks;
     gboolean running, has_inventory, retired;
     char *problem;
     guint retry_timer, retry_seconds;
@@ -63,6 +65,7 @@ drop_runner(DroverManager *manager, gboolean cancel)
 
     g_clear_pointer(&manager->registrar, drover_registrar_free);
     g_clear_pointer(&manager->facts, drover_facts_free);
+    g_clear_pointer(&manager->leaks, drover_leaks_free);
     manager->running = FALSE;
     if (manager->runner == NULL)
         return;
@@ -112,6 +115,7 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
     else
         manager->facts = drover_facts_new(manager->parts->cluster, runner, manager->driver,
                                           manager->runner_own, on_facts, manager);
+    manager->leaks = drover_leaks_new(manager->parts->cluster, runner);
     drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s started (driver %s)", manager->own->name,
                    manager->own->driver);
     manager->hooks->changed(manager, manager->user_data);
@@ -190,6 +194,7 @@ drover_manager_retire(DroverManager *manager)
         return;
     g_clear_handle_id(&manager->retry_timer, g_source_remove);
     g_clear_pointer(&manager->registrar, drover_registrar_free);
+    g_clear_pointer(&manager->leaks, drover_leaks_free);
     if (manager->runner != NULL)
         drover_runner_idle(manager->runner);
     manager->retired = TRUE;
@@ -230,6 +235,12 @@ DroverParts *
 drover_manager_parts(const DroverManager *manager)
 {
     return manager->parts;
+}
+
+const struct drover_driver *
+drover_manager_driver(const DroverManager *manager)
+{
+    return manager->driver;
 }
 
 DroverRunner *
@@ -307,6 +318,13 @@ drover_manager_step(DroverManager *manager)
 {
     if (manager->registrar != NULL)
         drover_registrar_step(manager->registrar);
+}
+
+void
+drover_manager_clean_leaks(DroverManager *manager)
+{
+    if (manager->leaks != NULL)
+        drover_leaks_run(manager->leaks);
 }
 
 void

@@ -48,6 +48,7 @@ gboolean drover_manager_has_inventory(const DroverManager *manager);
 /* ---- Of a running provider ---- */
 
 DroverParts *drover_manager_parts(const DroverManager *manager);
+const struct drover_driver *drover_manager_driver(const DroverManager *manager);
 DroverRunner *drover_manager_runner(const DroverManager *manager);
 /* What the runner works with: as long as it runs. Equal to drover_manager_config() unless retired.
  */
@@ -77,6 +78,8 @@ guint drover_manager_active(const DroverManager *manager);
 /* ---- */
 
 void drover_manager_step(DroverManager *manager);
+/* Looks for what is leaked at the cloud. */
+void drover_manager_clean_leaks(DroverManager *manager);
 /* News of a node of this provider. */
 void drover_manager_node_deleted(DroverManager *manager, const DroverNode *node);
 void drover_manager_deregister(DroverManager *manager, const DroverNode *node);
