@@ -9,13 +9,23 @@
 
 #define LOGGER "DeletedNodeWorker"
 
+/* Between attempts to delete a machine, which come further and further apart. */
+#define FIRST_PAUSE_SECONDS 5
+#define LAST_PAUSE_SECONDS  60
+
 struct _DroverDeleter {
     grefcount references; /* the owner, and every answer still to come */
     DroverCluster *cluster;
     DroverFindManager find_manager; /* NULL once freed */
     gpointer user_data;
-    GHashTable *busy; /* ids of nodes with an errand under way */
+    GHashTable *busy;    /* ids of nodes with an errand under way */
+    GHashTable *failing; /* id -> Pause: of nodes whose machine could not be deleted */
 };
+
+typedef struct {
+    gint64 until; /* monotonic, microseconds */
+    guint seconds;
+} Pause;
 
 typedef struct {
     DroverDeleter *deleter;
@@ -28,6 +38,7 @@ deleter_unref(DroverDeleter *deleter)
     if (!g_ref_count_dec(&deleter->references))
         return;
     g_hash_table_unref(deleter->busy);
+    g_hash_table_unref(deleter->failing);
     g_free(deleter);
 }
 
@@ -111,11 +122,34 @@ delete_record(DroverDeleter *deleter, const DroverNode *node)
 }
 
 static void
-on_deletion_ended(const char *node_id, gboolean gone, gpointer user_data)
+note_failure(DroverDeleter *deleter, const char *node_id)
+{
+    Pause *pause = g_hash_table_lookup(deleter->failing, node_id);
+
+    if (pause == NULL) {
+        pause = g_new0(Pause, 1);
+        g_hash_table_insert(deleter->failing, g_strdup(node_id), pause);
+    }
+    pause->seconds = CLAMP(pause->seconds * 2, FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS);
+    pause->until = g_get_monotonic_time() + (gint64)pause->seconds * G_USEC_PER_SEC;
+}
+
+static gboolean
+is_paused(const DroverDeleter *deleter, const char *node_id)
+{
+    const Pause *pause = g_hash_table_lookup(deleter->failing, node_id);
+
+    return pause != NULL && g_get_monotonic_time() < pause->until;
+}
+
+static void
+on_deletion_ended(const char *node_id, DroverDeletionOutcome outcome, gpointer user_data)
 {
     g_autoptr(Errand) errand = user_data;
 
     g_hash_table_remove(errand->deleter->busy, node_id);
+    if (outcome == DROVER_DELETION_FAILED)
+        note_failure(errand->deleter, node_id);
 }
 
 static void
@@ -194,7 +228,7 @@ drover_deleter_note_node(DroverDeleter *deleter, const char *id)
         !drover_cluster_is_complete(deleter->cluster) || g_hash_table_contains(deleter->busy, id))
         return;
     delete_it = drover_deletion_is_due(node->state);
-    if (!delete_it && !is_to_be_freed(deleter, node))
+    if (delete_it ? is_paused(deleter, id) : !is_to_be_freed(deleter, node))
         return;
     manager = deleter->find_manager(node->provider, deleter->user_data);
     if (manager == NULL)
@@ -214,6 +248,14 @@ drover_deleter_note_request_gone(DroverDeleter *deleter, const DroverRequest *re
         drover_deleter_note_node(deleter, *id);
 }
 
+static gboolean
+is_gone(gpointer id, gpointer pause, gpointer user_data)
+{
+    const DroverDeleter *deleter = user_data;
+
+    return drover_cluster_node(deleter->cluster, id) == NULL;
+}
+
 void
 drover_deleter_sweep(DroverDeleter *deleter)
 {
@@ -228,6 +270,7 @@ drover_deleter_sweep(DroverDeleter *deleter)
             g_ptr_array_add(ids, (gpointer)id);
     for (guint i = 0; i < ids->len; i++)
         drover_deleter_note_node(deleter, ids->pdata[i]);
+    g_hash_table_foreach_remove(deleter->failing, is_gone, deleter);
 }
 
 /* ---- Life ---- */
@@ -242,6 +285,7 @@ drover_deleter_new(DroverCluster *cluster, DroverFindManager find_manager, gpoin
     deleter->find_manager = find_manager;
     deleter->user_data = user_data;
     deleter->busy = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    deleter->failing = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return deleter;
 }
 

@@ -50,17 +50,17 @@ end(Deletion *deletion)
 }
 
 static void
-finish(Deletion *deletion, gboolean gone)
+finish(Deletion *deletion, DroverDeletionOutcome outcome)
 {
     end(deletion);
-    deletion->done(deletion->node->id, gone, deletion->user_data);
+    deletion->done(deletion->node->id, outcome, deletion->user_data);
     deletion_unref(deletion);
 }
 
 static void
 drop(gpointer work)
 {
-    finish(work, FALSE);
+    finish(work, DROVER_DELETION_LEFT);
 }
 
 /* ---- The record ---- */
@@ -68,7 +68,7 @@ drop(gpointer work)
 static void
 on_marked_deleted(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_data)
 {
-    finish(user_data, FALSE);
+    finish(user_data, DROVER_DELETION_LEFT);
 }
 
 static void
@@ -88,7 +88,7 @@ on_record_deleted(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user
     if (outcome == DROVER_HELD_DONE)
         drover_log(DROVER_LOG_INFO, &subject, "Deleted node of provider %s",
                    deletion->node->provider);
-    finish(deletion, outcome == DROVER_HELD_DONE);
+    finish(deletion, outcome == DROVER_HELD_DONE ? DROVER_DELETION_DONE : DROVER_DELETION_LEFT);
 }
 
 static void
@@ -117,7 +117,7 @@ on_machine_deleted(const DroverTaskResult *result, gpointer user_data)
             drover_log(result->failure == DROVER_FAILURE_TIMEOUT ? DROVER_LOG_WARNING
                                                                  : DROVER_LOG_ERROR,
                        &subject, "The machine cannot be deleted: %s", result->message);
-            finish(deletion, FALSE);
+            finish(deletion, DROVER_DELETION_FAILED);
         }
     }
     deletion_unref(deletion);
@@ -132,7 +132,7 @@ on_timeout(gpointer user_data)
     deletion->timer = 0;
     drover_log(DROVER_LOG_WARNING, &subject, "The machine is not deleted after %d s",
                TIMEOUT_SECONDS);
-    finish(deletion, FALSE);
+    finish(deletion, DROVER_DELETION_FAILED);
     return G_SOURCE_REMOVE;
 }
 
@@ -146,7 +146,7 @@ delete_machine(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_da
                              .label = deletion->node->labels[0]};
 
     if (outcome != DROVER_HELD_DONE) {
-        finish(deletion, FALSE);
+        finish(deletion, DROVER_DELETION_LEFT);
         return;
     }
     if (deletion->node->external_id == NULL) {
@@ -189,21 +189,34 @@ take_record(Deletion *deletion)
     deletion->node = node;
 }
 
+/* Since when it is tried is kept. */
+static void
+mark_deleting(Deletion *deletion)
+{
+    g_autoptr(json_t) fields = json_object();
+
+    if (deletion->node->state == DROVER_NODE_DELETING) {
+        delete_machine(deletion->held, DROVER_HELD_DONE, deletion);
+        return;
+    }
+    drover_node_record_set_state(fields, DROVER_NODE_DELETING);
+    drover_held_node_store(deletion->held, fields, FALSE, delete_machine, deletion);
+}
+
 static void
 on_taken(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_data)
 {
     Deletion *deletion = user_data;
     DroverLogSubject subject;
-    g_autoptr(json_t) fields = NULL;
 
     if (outcome != DROVER_HELD_DONE) {
-        finish(deletion, FALSE);
+        finish(deletion, DROVER_DELETION_LEFT);
         return;
     }
     take_record(deletion);
     subject = subject_of(deletion);
     if (!drover_deletion_is_due(deletion->node->state)) {
-        finish(deletion, FALSE);
+        finish(deletion, DROVER_DELETION_LEFT);
     } else if (deletion->node->state == DROVER_NODE_DELETED) {
         delete_record(deletion);
     } else {
@@ -211,9 +224,7 @@ on_taken(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_data)
                    drover_node_state_name(deletion->node->state),
                    deletion->node->external_id != NULL ? deletion->node->external_id : "(none)",
                    deletion->node->provider);
-        fields = json_object();
-        drover_node_record_set_state(fields, DROVER_NODE_DELETING);
-        drover_held_node_store(held, fields, FALSE, delete_machine, deletion);
+        mark_deleting(deletion);
     }
 }
 

@@ -3,14 +3,20 @@
  * again, the driver deletes the machine, and the record goes with its lock.
  *
  *     lock, read ─► deleting ─► driver deletes ─► record deleted
- *                                  └─ failed, or too long: unlocked, to be tried again
+ *                                  └─ failed, or too long: unlocked, to be tried again later
  */
 #pragma once
 
 #include "launcher/manager.h"
 
-/* The deletion has ended, with the record gone or not. */
-typedef void (*DroverDeletionFunc)(const char *node_id, gboolean gone, gpointer user_data);
+typedef enum {
+    DROVER_DELETION_DONE,   /* the record is gone */
+    DROVER_DELETION_LEFT,   /* it is somebody else's, or not to be deleted any more */
+    DROVER_DELETION_FAILED, /* the machine may still be there */
+} DroverDeletionOutcome;
+
+typedef void (*DroverDeletionFunc)(const char *node_id, DroverDeletionOutcome outcome,
+                                   gpointer user_data);
 
 /* `done` is called once, never before this returns. */
 void drover_deletion_begin(DroverManager *manager, const DroverNode *node, DroverDeletionFunc done,

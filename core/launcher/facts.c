@@ -23,10 +23,12 @@ typedef struct {
     grefcount references; /* the facts, and a question under way */
     DroverFacts *facts;   /* NULL once they are freed */
     Subject subject;
-    char *pool, *label; /* NULL when it is about the provider */
-    DroverTask *task;   /* a question under way */
-    gboolean known;
-    gint64 answered, expires, not_before; /* monotonic, microseconds */
+    char *pool, *label;      /* NULL when it is about the provider */
+    DroverTask *task;        /* a question under way */
+    gboolean known, failing; /* there was an answer; the last question got none */
+    /* Monotonic, in microseconds. Asked for again from `renew` on, if it may be by then; not used
+     * from `expires` on, unless the driver is failing. */
+    gint64 answered, renew, expires, not_before;
     guint retry_seconds;
     /* The answer. */
     DroverResources *resources;
@@ -45,9 +47,10 @@ struct _DroverFacts {
     GHashTable *costs, *ready; /* "pool\nlabel" -> Fact */
     GHashTable *broken;        /* label -> why */
     DroverResources *available, *unlimited, *one_instance;
-    gboolean refused; /* what was available is not believed until a new answer */
+    /* What was available is not believed until there is a new answer, or for some time. */
+    gboolean refused;
     guint refusals;
-    gint64 refused_at;
+    gint64 refused_at, refused_until;
 };
 
 /* ---- Answers ---- */
@@ -165,29 +168,53 @@ fact_drop(gpointer data)
 }
 
 static void
+note_answer(Fact *fact)
+{
+    gint64 keep = subjects[fact->subject].keep_seconds;
+
+    fact->known = TRUE;
+    fact->failing = FALSE;
+    fact->answered = g_get_monotonic_time();
+    fact->renew = fact->expires =
+        keep == FOR_EVER ? FOR_EVER : fact->answered + keep * G_USEC_PER_SEC;
+    fact->retry_seconds = FIRST_RETRY_SECONDS;
+}
+
+static void
 note_failure(Fact *fact, const DroverTaskResult *result)
 {
-    DroverFacts *facts = fact->facts;
     g_autofree char *about =
         fact->label != NULL ? g_strconcat(" of label ", fact->label, NULL) : g_strdup("");
 
-    if (fact->subject == COST && result->failure == DROVER_FAILURE_PERMANENT) {
-        drover_facts_break_label(facts, fact->label, result->message);
-        fact->resources = drover_resources_new(0);
-        fact->known = TRUE;
-        fact->expires = FOR_EVER;
-        return;
-    }
-    if (fact->subject == READY) {
-        fact->known = TRUE;
-        fact->yes_or_no = DROVER_FACT_NO;
-    }
     drover_log_for(DROVER_LOG_ERROR, LOGGER, "Provider %s does not tell the %s%s: %s%s",
-                   facts->config->name, subjects[fact->subject].name, about, result->message,
-                   fact->known && fact->subject != READY ? "; the last known value is used" : "");
+                   fact->facts->config->name, subjects[fact->subject].name, about, result->message,
+                   fact->known ? "; the last known value is used" : "");
+    fact->failing = TRUE;
     fact->not_before = g_get_monotonic_time() + MAX((gint64)fact->retry_seconds * G_USEC_PER_SEC,
                                                     result->retry_after * 1000);
     fact->retry_seconds = MIN(fact->retry_seconds * 2, LAST_RETRY_SECONDS);
+}
+
+/* The label can never work, or its image is not there: that is an answer, too. */
+static gboolean
+take_refusal(Fact *fact, const DroverTaskResult *result)
+{
+    gboolean permanent = result->failure == DROVER_FAILURE_PERMANENT;
+
+    if (fact->subject == COST && permanent) {
+        drover_facts_break_label(fact->facts, fact->label, result->message);
+        drover_resources_free(fact->resources);
+        fact->resources = drover_resources_new(0);
+        return TRUE;
+    }
+    if (fact->subject == READY && (permanent || result->failure == DROVER_FAILURE_NOT_FOUND)) {
+        if (fact->yes_or_no != DROVER_FACT_NO)
+            drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s has no image for label %s: %s",
+                           fact->facts->config->name, fact->label, result->message);
+        fact->yes_or_no = DROVER_FACT_NO;
+        return TRUE;
+    }
+    return FALSE;
 }
 
 static void
@@ -198,17 +225,12 @@ on_answer(const DroverTaskResult *result, gpointer user_data)
 
     fact->task = NULL;
     if (facts != NULL) {
-        if (result->ok) {
-            gint64 keep = subjects[fact->subject].keep_seconds;
-
+        if (result->ok)
             subjects[fact->subject].take(fact, result);
-            fact->known = TRUE;
-            fact->answered = g_get_monotonic_time();
-            fact->expires = keep == FOR_EVER ? FOR_EVER : fact->answered + keep * G_USEC_PER_SEC;
-            fact->retry_seconds = FIRST_RETRY_SECONDS;
-        } else {
+        if (result->ok || take_refusal(fact, result))
+            note_answer(fact);
+        else
             note_failure(fact, result);
-        }
         g_clear_pointer(&facts->available, drover_resources_free);
         if (fact->subject == LIMITS)
             facts->refused = FALSE;
@@ -226,8 +248,10 @@ need(Fact *fact)
     const DroverPoolConfig *pool = NULL;
     DroverTaskInput input = {.pool = fact->pool, .label = fact->label};
 
-    if ((fact->known && now < fact->expires) || fact->task != NULL || now < fact->not_before)
-        return fact->known;
+    gboolean usable = fact->known && (now < fact->expires || fact->failing);
+
+    if ((fact->known && now < fact->renew) || fact->task != NULL || now < fact->not_before)
+        return usable;
     if (fact->pool != NULL)
         pool = drover_provider_config_find_pool(facts->config, fact->pool);
     input.pool_config = pool != NULL ? pool->values : NULL;
@@ -235,7 +259,7 @@ need(Fact *fact)
     g_ref_count_inc(&fact->references);
     fact->task = drover_runner_submit(facts->runner, subjects[fact->subject].task, &input,
                                       on_answer, NULL, fact);
-    return fact->known;
+    return usable;
 }
 
 static Fact *
@@ -260,12 +284,18 @@ has_quota(const DroverFacts *facts)
     return (facts->driver->capabilities & DROVER_CAN_QUOTA) != 0;
 }
 
+static gboolean
+has_limits(const DroverFacts *facts)
+{
+    return has_quota(facts) && facts->driver->quota_limits != NULL;
+}
+
 const DroverResources *
 drover_facts_available(DroverFacts *facts)
 {
     gboolean known;
 
-    if (!has_quota(facts) || facts->driver->quota_limits == NULL)
+    if (!has_limits(facts))
         return facts->unlimited;
     known = need(facts->limits);
     if (facts->driver->quota_usage != NULL)
@@ -281,7 +311,7 @@ drover_facts_available(DroverFacts *facts)
 }
 
 void
-drover_facts_forget_available(DroverFacts *facts)
+drover_facts_note_refusal(DroverFacts *facts)
 {
     gint64 now = g_get_monotonic_time();
     guint pause;
@@ -290,10 +320,21 @@ drover_facts_forget_available(DroverFacts *facts)
         facts->refusals = 0;
     pause = facts->refusals == 0 ? 0 : MIN(1U << MIN(facts->refusals - 1, 8), LAST_REFUSAL_SECONDS);
     facts->refusals++;
+    facts->refused = TRUE;
     facts->refused_at = now;
-    facts->refused = has_quota(facts) && facts->driver->quota_limits != NULL;
-    facts->limits->expires = facts->usage->expires = 0;
+    facts->refused_until = now + MAX(pause, 1) * G_USEC_PER_SEC;
+    facts->limits->renew = facts->usage->renew = 0;
     facts->limits->not_before = now + pause * G_USEC_PER_SEC;
+}
+
+gboolean
+drover_facts_is_refused(DroverFacts *facts)
+{
+    if (facts->refused && has_limits(facts))
+        need(facts->limits);
+    else if (facts->refused && g_get_monotonic_time() >= facts->refused_until)
+        facts->refused = FALSE;
+    return facts->refused;
 }
 
 void
@@ -302,14 +343,14 @@ drover_facts_doubt_available(DroverFacts *facts)
     gint64 latest = g_get_monotonic_time() - DOUBT_SECONDS * G_USEC_PER_SEC;
 
     if (facts->limits->answered < latest)
-        facts->limits->expires = facts->usage->expires = 0;
+        facts->limits->renew = facts->usage->renew = 0;
 }
 
 void
 drover_facts_note_deleted(DroverFacts *facts)
 {
     if (facts->refused)
-        facts->limits->not_before = 0;
+        facts->limits->not_before = facts->refused_until = 0;
 }
 
 const DroverResources *
@@ -347,6 +388,12 @@ drover_facts_zones(DroverFacts *facts, const char *const **zones)
         return FALSE;
     *zones = (const char *const *)facts->zones->zones;
     return TRUE;
+}
+
+void
+drover_facts_forget_zones(DroverFacts *facts)
+{
+    facts->zones->renew = facts->zones->expires = 0;
 }
 
 void

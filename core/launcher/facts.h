@@ -6,9 +6,9 @@
  *     question ─► remembered? ─► answer
  *                     └─ no, or too old ─► the driver is asked (again) ─► changed()
  *
- * No question waits. What is not known yet is answered with NULL or UNKNOWN; what is too old is
- * answered with as long as nothing newer is known. A driver that fails is asked again at growing
- * intervals. A new object of the provider begins with nothing.
+ * No question waits. What is not known yet, or too old, is answered with NULL or UNKNOWN. A driver
+ * that fails is asked again at growing intervals; meanwhile the last answer is used, however old.
+ * A new object of the provider begins with nothing.
  */
 #pragma once
 
@@ -37,10 +37,11 @@ void drover_facts_free(DroverFacts *facts);
 /* Limits less unmanaged use; kept for 300 s. NULL: not known yet. */
 const DroverResources *drover_facts_available(DroverFacts *facts);
 /*
- * The cloud refused what should have fitted: the next answer is a new one, and does not come at
- * once when this happens again and again.
+ * The cloud refused what should have fitted. Until it has told its limits anew, which is not at
+ * once when this happens again and again, nothing is known of what is available.
  */
-void drover_facts_forget_available(DroverFacts *facts);
+void drover_facts_note_refusal(DroverFacts *facts);
+gboolean drover_facts_is_refused(DroverFacts *facts);
 /* Somebody waits because of it: it is asked for again sooner. */
 void drover_facts_doubt_available(DroverFacts *facts);
 /* A machine is gone: what waits for room may look again now. */
@@ -52,6 +53,8 @@ const DroverResources *drover_facts_cost(DroverFacts *facts, const char *pool, c
 DroverFactAnswer drover_facts_label_ready(DroverFacts *facts, const char *pool, const char *label);
 /* The cloud's zones, of which there may be none. FALSE: not known yet. */
 gboolean drover_facts_zones(DroverFacts *facts, const char *const **zones);
+/* A machine could not be made in one of them: they may be others now. */
+void drover_facts_forget_zones(DroverFacts *facts);
 
 /* Labels that can never work as they are configured: the error set. */
 void drover_facts_break_label(DroverFacts *facts, const char *label, const char *why);

@@ -18,6 +18,7 @@ typedef struct {
     gboolean allocating;         /* a change that allocates the node is under way */
     gboolean allocated;          /* it is the request's already */
     DroverLaunch *launch;        /* that makes it; or NULL */
+    gboolean claimed;            /* it counts for max-concurrency although no launch has begun */
     DroverUsagePromise *promise; /* to the tenant, until there is a node */
 } Pick;
 
@@ -44,9 +45,10 @@ struct _DroverHandler {
     guint n_picks;
     char *zone; /* of all its nodes; NULL: not chosen, or none */
     gboolean zone_chosen;
-    gboolean is_short, failed, paused, over;
-    gboolean writing; /* while ACCEPTING: the change is under way */
-    json_t *ending;   /* the record with which the request is put back */
+    gboolean is_short, paused, over;
+    const char *failure;      /* why it is declined once nothing is under way; or NULL */
+    gboolean writing, unsure; /* while ACCEPTING: the change is under way; its answer got lost */
+    json_t *ending;           /* the record with which the request is put back */
 };
 
 static void step(DroverHandler *handler);
@@ -90,8 +92,24 @@ change_new(const DroverHandler *handler)
 /* ---- The end ---- */
 
 static void
+drop_claim(Pick *pick)
+{
+    if (pick->claimed)
+        drover_manager_remove_work(pick->handler->manager, pick);
+    pick->claimed = FALSE;
+}
+
+static void
+drop_claims(DroverHandler *handler)
+{
+    for (guint i = 0; i < handler->n_picks; i++)
+        drop_claim(&handler->picks[i]);
+}
+
+static void
 let_go(DroverHandler *handler)
 {
+    drop_claims(handler);
     for (guint i = 0; i < handler->n_picks; i++) {
         Pick *pick = &handler->picks[i];
 
@@ -300,14 +318,14 @@ free_node(DroverHandler *handler, DroverChange *change, const DroverNode *node)
     claim_node(handler, change, node, record);
 }
 
-/* The node of a pick as it is now, if it is still ready and the request's; else NULL. */
+/* The node of a pick as it is now, if it is ready and the request's; else NULL. */
 static const DroverNode *
 find_own_node(const DroverHandler *handler, const Pick *pick)
 {
     const DroverNode *node =
         pick->node != NULL ? drover_cluster_node(handler->parts->cluster, pick->node->id) : NULL;
 
-    return pick->allocated && node != NULL && node->state == DROVER_NODE_READY &&
+    return node != NULL && node->state == DROVER_NODE_READY &&
                    g_strcmp0(node->allocated_to, handler->request->id) == 0
                ? node
                : NULL;
@@ -339,6 +357,9 @@ on_put_back(const DroverChangeResult *result, gpointer user_data)
                    drover_change_outcome_name(result->outcome));
         empty(blamed);
         commit_put_back(handler);
+    } else if (result->outcome == DROVER_CHANGE_UNKNOWN && answered(handler)) {
+        /* All is looked at again. */
+        handler->phase = PENDING;
     } else {
         if (result->outcome != DROVER_CHANGE_DONE)
             log_failed_change(handler, result, "Not put back");
@@ -374,6 +395,7 @@ static void
 put_back(DroverHandler *handler, const json_t *record)
 {
     handler->phase = ENDING;
+    json_decref(handler->ending);
     handler->ending = json_deep_copy(record);
     json_object_set_new(handler->ending, "nodes", json_array());
     commit_put_back(handler);
@@ -496,6 +518,8 @@ on_accepted(const DroverChangeResult *result, gpointer user_data)
         step(handler);
     } else if (accepted && handler->lock != NULL) {
         put_back_as_requested(handler);
+    } else if (answered(handler) && result->outcome == DROVER_CHANGE_UNKNOWN) {
+        handler->unsure = TRUE;
     } else if (answered(handler)) {
         finish(handler, DROVER_HANDLER_CHANGED);
     } else {
@@ -505,15 +529,13 @@ on_accepted(const DroverChangeResult *result, gpointer user_data)
 }
 
 static void
-on_locked(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
+make_pending(DroverHandler *handler)
 {
-    DroverHandler *handler = user_data;
     g_autoptr(json_t) record = NULL;
     DroverChange *change;
 
-    if (outcome != DROVER_LOCK_HELD || !take_latest_request(handler)) {
-        finish(handler,
-               outcome == DROVER_LOCK_BUSY ? DROVER_HANDLER_LOCKED : DROVER_HANDLER_CHANGED);
+    if (!take_latest_request(handler)) {
+        finish(handler, DROVER_HANDLER_CHANGED);
         return;
     }
     record = drover_request_record(handler->request);
@@ -526,18 +548,52 @@ on_locked(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
     drover_change_commit(change, on_accepted, handler);
 }
 
+/* The answer got lost with the connection; now the caches show whether it was done. */
+static void
+make_sure(DroverHandler *handler)
+{
+    handler->unsure = FALSE;
+    if (!take_pending_request(handler)) {
+        make_pending(handler);
+        return;
+    }
+    handler->phase = PENDING;
+    step(handler);
+}
+
+static void
+on_locked(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+
+    if (outcome == DROVER_LOCK_HELD)
+        make_pending(handler);
+    else
+        finish(handler,
+               outcome == DROVER_LOCK_BUSY ? DROVER_HANDLER_LOCKED : DROVER_HANDLER_CHANGED);
+}
+
+/* What is going to be launched counts from now on. */
+static void
+claim_launches(DroverHandler *handler)
+{
+    for (guint i = 0; i < handler->n_picks; i++) {
+        Pick *pick = &handler->picks[i];
+
+        if (pick->node != NULL)
+            continue;
+        pick->claimed = TRUE;
+        drover_manager_add_work(handler->manager, DROVER_WORK_SERVING, NULL, pick);
+    }
+}
+
 static void
 accept_request(DroverHandler *handler)
 {
     g_autofree char *directory = drover_request_lock_path(handler->request->id);
 
     handler->phase = ACCEPTING;
-    for (guint i = 0; i < handler->n_picks; i++)
-        if (handler->picks[i].node == NULL)
-            handler->picks[i].promise = drover_usage_promise(
-                handler->parts->usage, NULL, NULL, handler->request->tenant_name,
-                drover_facts_cost(drover_manager_facts(handler->manager), handler->pool->name,
-                                  handler->picks[i].label));
+    claim_launches(handler);
     handler->lock =
         drover_lock_new(drover_cluster_session(handler->parts->cluster), directory, TRUE, NULL);
     drover_lock_acquire(handler->lock, DROVER_LOCK_DO_NOT_WAIT, on_locked, handler);
@@ -618,13 +674,14 @@ on_allocated(const DroverChangeResult *result, gpointer user_data)
         /* If it happened, the node is freed with the request. */
     } else if (result->outcome == DROVER_CHANGE_DONE) {
         pick->allocated = TRUE;
+        g_clear_pointer(&pick->promise, drover_usage_give_back);
         if (handler->manager != NULL)
             drover_runner_node_reused(drover_manager_runner(handler->manager), pick->node->id,
                                       handler->request->id);
         step(handler);
     } else if (result->outcome == DROVER_CHANGE_UNFENCED) {
         finish(handler, DROVER_HANDLER_CHANGED);
-    } else {
+    } else if (result->outcome != DROVER_CHANGE_UNKNOWN) {
         log_failed_change(handler, result, "Node not taken");
         if (result->outcome == DROVER_CHANGE_BUSY)
             set_aside(handler, pick->node);
@@ -662,7 +719,7 @@ on_launched(DroverLaunch *launch, DroverLaunchOutcome outcome, gpointer user_dat
         pick->node = drover_node_ref((DroverNode *)node);
         pick->allocated = TRUE;
     } else if (outcome != DROVER_LAUNCH_ABORTED) {
-        handler->failed = TRUE;
+        handler->failure = "a node could not be launched";
     }
     step(handler);
 }
@@ -704,6 +761,7 @@ launch(DroverHandler *handler, Pick *pick)
 {
     DroverLaunchOrder order = launch_order(handler, pick);
 
+    drop_claim(pick);
     g_clear_pointer(&pick->promise, drover_usage_give_back);
     pick->launch = drover_launch_new(&order, on_launched, pick);
 }
@@ -721,7 +779,15 @@ set_paused(DroverHandler *handler, gboolean paused, const char *reason)
                    reason);
     else
         drover_log(DROVER_LOG_DEBUG, &subject, "There is room again");
+    drop_claims(handler);
     handler->hooks->paused(handler, handler->user_data);
+}
+
+/* Standby nodes are not worth waiting for: another pool may have room. */
+static gboolean
+is_standby(const DroverHandler *handler)
+{
+    return g_strcmp0(handler->request->requestor, DROVER_STANDBY_REQUESTOR) == 0;
 }
 
 /* FALSE: no more for now. */
@@ -731,24 +797,25 @@ launch_if_room(DroverHandler *handler, Pick *pick)
     g_autofree char *reason = NULL;
     DroverRoom room = drover_room_for_one(handler->manager, handler->pool, pick->label, &reason);
 
-    if (room == DROVER_ROOM_FITS && draw_zone(handler)) {
+    /* What is not known yet will be soon. */
+    if (room == DROVER_ROOM_UNKNOWN || (room == DROVER_ROOM_FITS && !draw_zone(handler)))
+        return FALSE;
+    if (room == DROVER_ROOM_FITS) {
         set_paused(handler, FALSE, NULL);
         launch(handler, pick);
         return TRUE;
     }
+    if (is_standby(handler)) {
+        handler->failure = "there is no room for standby nodes";
+        return FALSE;
+    }
     if (room == DROVER_ROOM_FULL)
         drover_make_room(handler->parts->cluster, handler->stock);
-    set_paused(handler, TRUE, reason != NULL ? reason : "the provider's zones are not known yet");
+    set_paused(handler, TRUE, reason);
     return FALSE;
 }
 
 /* ---- The step ---- */
-
-static gboolean
-is_standby(const DroverHandler *handler)
-{
-    return g_strcmp0(handler->request->requestor, DROVER_STANDBY_REQUESTOR) == 0;
-}
 
 static void
 gather(DroverHandler *handler)
@@ -780,17 +847,19 @@ is_busy(const Pick *pick)
     return pick->allocating || pick->launch != NULL;
 }
 
-/* One thing for one pick. FALSE when it has to wait for room. */
+/* One thing for one pick. FALSE: no more launches for now. */
 static gboolean
 advance(DroverHandler *handler, Pick *pick)
 {
-    if (pick->allocated && find_own_node(handler, pick) == NULL)
+    if (find_own_node(handler, pick) != NULL)
+        pick->allocated = TRUE;
+    else if (pick->allocated)
         empty(pick);
-    if (pick->node == NULL && !handler->failed)
+    if (pick->node == NULL && handler->failure == NULL)
         find_node(handler, pick);
     if (pick->node != NULL && !pick->allocated)
         allocate(handler, pick);
-    else if (pick->node == NULL && !handler->failed)
+    else if (pick->node == NULL && handler->failure == NULL)
         return launch_if_room(handler, pick);
     return TRUE;
 }
@@ -799,7 +868,7 @@ static void
 serve(DroverHandler *handler)
 {
     g_autofree char *obstacle = handler->hooks->find_obstacle(handler->request, handler->user_data);
-    gboolean busy = FALSE, complete = TRUE, room = TRUE;
+    gboolean busy = FALSE, complete = TRUE, go_on = TRUE;
 
     if (obstacle != NULL) {
         decline(handler, obstacle);
@@ -808,19 +877,27 @@ serve(DroverHandler *handler)
     for (guint i = 0; i < handler->n_picks; i++) {
         Pick *pick = &handler->picks[i];
 
-        if (!is_busy(pick) && room)
-            room = advance(handler, pick);
+        if (!is_busy(pick) && go_on)
+            go_on = advance(handler, pick);
         busy = busy || is_busy(pick);
         complete = complete && pick->allocated;
     }
     if (busy)
         return;
-    if (handler->failed)
-        decline(handler, "a node could not be launched");
+    if (handler->failure != NULL)
+        decline(handler, handler->failure);
     else if (complete)
         fulfil(handler);
-    else if (!room && is_standby(handler))
-        decline(handler, "there is no room for standby nodes");
+}
+
+/* Somebody took it for lost, or it was put back although nobody could tell us. */
+static gboolean
+is_still_pending(const DroverHandler *handler)
+{
+    const DroverRequest *latest =
+        drover_cluster_request(handler->parts->cluster, handler->request->id);
+
+    return latest != NULL && latest->state == DROVER_REQUEST_PENDING;
 }
 
 static void
@@ -832,11 +909,28 @@ step(DroverHandler *handler)
         return;
     if (handler->phase == GATHERING)
         gather(handler);
-    else if (handler->phase == PENDING)
+    else if (handler->phase == ACCEPTING && handler->unsure)
+        make_sure(handler);
+    else if (handler->phase == PENDING && is_still_pending(handler))
         serve(handler);
+    else if (handler->phase == PENDING)
+        finish(handler, DROVER_HANDLER_CHANGED);
 }
 
 /* ---- The pool's side ---- */
+
+static void
+begin_pick(DroverHandler *handler, Pick *pick, const char *label)
+{
+    const DroverRequest *request = handler->request;
+
+    pick->handler = handler;
+    pick->label = g_strdup(label);
+    if (!drover_manager_has_inventory(handler->manager))
+        pick->promise = drover_usage_promise(
+            handler->parts->usage, NULL, NULL, request->tenant_name,
+            drover_facts_cost(drover_manager_facts(handler->manager), handler->pool->name, label));
+}
 
 DroverHandler *
 drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request)
@@ -856,10 +950,8 @@ drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request
         drover_manager_add_work(handler->manager, DROVER_WORK_SERVING, NULL, handler);
     handler->n_picks = g_strv_length(request->labels);
     handler->picks = g_new0(Pick, handler->n_picks);
-    for (guint i = 0; i < handler->n_picks; i++) {
-        handler->picks[i].handler = handler;
-        handler->picks[i].label = g_strdup(request->labels[i]);
-    }
+    for (guint i = 0; i < handler->n_picks; i++)
+        begin_pick(handler, &handler->picks[i], request->labels[i]);
     return handler;
 }
 
@@ -908,6 +1000,7 @@ inherit(DroverHandler *handler, Pick *pick)
 
     if (node == NULL)
         return;
+    g_clear_pointer(&pick->promise, drover_usage_give_back);
     if (node->state == DROVER_NODE_READY) {
         pick->node = drover_node_ref((DroverNode *)node);
         pick->allocated = TRUE;
@@ -975,6 +1068,8 @@ drover_handler_is_pending(const DroverHandler *handler)
 void
 drover_handler_move(DroverHandler *handler, DroverManager *manager, const DroverPoolConfig *pool)
 {
+    if (manager != handler->manager)
+        drop_claims(handler);
     handler->manager = manager;
     handler->pool = pool;
 }

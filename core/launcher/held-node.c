@@ -8,6 +8,8 @@
 
 #define LOGGER "zk.HeldNode"
 
+#define UNKNOWN_VERSION (-1)
+
 typedef enum { CREATING, LOCKING, READING, IDLE, STORING, DELETING } Work;
 
 struct _DroverHeldNode {
@@ -18,7 +20,7 @@ struct _DroverHeldNode {
     json_t *record;
     gint32 version;
     DroverLock *lock;
-    guint listener; /* of the session, while an answer got lost with the connection */
+    guint waiting; /* for the caches, when an answer got lost with the connection; or 0 */
     Work work;
     json_t *fields; /* being stored */
     gboolean release;
@@ -73,34 +75,74 @@ expect_answer(DroverHeldNode *held)
     g_ref_count_inc(&held->references);
 }
 
-/* ---- Waiting for the connection ---- */
+/* ---- When an answer got lost with the connection ---- */
 
 static void
-on_session(DroverSession *session, DroverSessionState state, gpointer user_data)
+on_complete(gpointer user_data)
 {
     DroverHeldNode *held = user_data;
 
-    if (state != DROVER_SESSION_CONNECTED && state != DROVER_SESSION_LOST)
-        return;
-    drover_session_remove(session, held->listener);
-    held->listener = 0;
-    if (held->lock != NULL && !drover_lock_is_held(held->lock)) {
+    held->waiting = 0;
+    if (held->work != LOCKING && held->lock != NULL && !drover_lock_is_held(held->lock)) {
         finish(held, DROVER_HELD_LOST);
         return;
     }
     /* What we wrote last may be there or not. */
-    if (held->work == STORING || held->work == DELETING)
-        held->version = -1;
+    held->version = UNKNOWN_VERSION;
     step(held);
 }
 
 static void
-wait_for_connection(DroverHeldNode *held)
+wait_for_caches(DroverHeldNode *held)
 {
-    held->listener = drover_session_add_listener(session_of(held), on_session, held);
+    held->waiting = drover_cluster_await(held->cluster, on_complete, held);
 }
 
 /* ---- Reading ---- */
+
+/* What is to be stored is there: the write had been done whose answer got lost. */
+static gboolean
+is_stored(const DroverHeldNode *held)
+{
+    const char *field;
+    json_t *value;
+
+    json_object_foreach(held->fields, field, value)
+    {
+        if (!json_equal(json_object_get(held->record, field), value))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static void
+finish_storing(DroverHeldNode *held)
+{
+    if (held->release)
+        g_clear_pointer(&held->lock, drover_lock_free);
+    finish(held, DROVER_HELD_DONE);
+}
+
+static void
+take_record(DroverHeldNode *held, const DroverNode *node)
+{
+    json_decref(held->record);
+    held->record = drover_node_record(node);
+    held->version = node->version;
+    if (held->work == READING)
+        finish(held, DROVER_HELD_DONE);
+    else if (held->work == STORING && is_stored(held))
+        finish_storing(held);
+    else
+        step(held);
+}
+
+static void
+finish_deleting(DroverHeldNode *held)
+{
+    g_clear_pointer(&held->lock, drover_lock_free);
+    finish(held, DROVER_HELD_DONE);
+}
 
 static void
 on_read(const DroverReadReply *reply, gpointer user_data)
@@ -112,19 +154,14 @@ on_read(const DroverReadReply *reply, gpointer user_data)
         return;
     if (reply->rc == ZOK)
         node = drover_node_decode(held->id, reply->data, reply->stat.version, NULL);
-    if (drover_rc_is_unknown(reply->rc)) {
-        wait_for_connection(held);
-    } else if (node == NULL) {
+    if (node != NULL)
+        take_record(held, node);
+    else if (drover_rc_is_unknown(reply->rc))
+        wait_for_caches(held);
+    else if (held->work == DELETING && reply->rc == ZNONODE)
+        finish_deleting(held);
+    else
         finish(held, DROVER_HELD_LOST);
-    } else {
-        json_decref(held->record);
-        held->record = drover_node_record(node);
-        held->version = node->version;
-        if (held->work == READING)
-            finish(held, DROVER_HELD_DONE);
-        else
-            step(held);
-    }
     held_unref(held);
 }
 
@@ -138,21 +175,28 @@ read_record(DroverHeldNode *held)
 /* ---- Locking ---- */
 
 static void
+take_lock(DroverHeldNode *held)
+{
+    /* What we have just made is as we made it. */
+    if (held->record != NULL) {
+        finish(held, DROVER_HELD_DONE);
+    } else {
+        held->work = READING;
+        step(held);
+    }
+}
+
+static void
 on_locked(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
 {
     DroverHeldNode *held = user_data;
 
-    if (outcome == DROVER_LOCK_HELD) {
-        /* What we have just made is as we made it. */
-        if (held->record != NULL) {
-            finish(held, DROVER_HELD_DONE);
-        } else {
-            held->work = READING;
-            step(held);
-        }
-    } else {
+    if (outcome == DROVER_LOCK_HELD)
+        take_lock(held);
+    else if (outcome == DROVER_LOCK_UNKNOWN)
+        wait_for_caches(held);
+    else
         finish(held, outcome == DROVER_LOCK_GONE ? DROVER_HELD_LOST : DROVER_HELD_BUSY);
-    }
 }
 
 static void
@@ -161,7 +205,8 @@ acquire_lock(DroverHeldNode *held)
     g_autofree char *directory = drover_node_lock_path(held->id);
 
     held->work = LOCKING;
-    held->lock = drover_lock_new(session_of(held), directory, FALSE, NULL);
+    if (held->lock == NULL)
+        held->lock = drover_lock_new(session_of(held), directory, FALSE, NULL);
     drover_lock_acquire(held->lock, DROVER_LOCK_DO_NOT_WAIT, on_locked, held);
 }
 
@@ -185,34 +230,57 @@ on_created(const DroverChangeResult *result, gpointer user_data)
         set_id(held, strrchr(result->created[0], '/') + 1);
         held->version = 0;
         acquire_lock(held);
+    } else if (result->outcome == DROVER_CHANGE_UNKNOWN) {
+        wait_for_caches(held);
     } else {
-        /* If it was made after all, it is an orphan that the cleaner finds. */
         finish(held, DROVER_HELD_LOST);
     }
     held_unref(held);
 }
 
+/* The node that was made although the answer got lost; NULL: there is none. */
+static const DroverNode *
+find_created(const DroverHeldNode *held)
+{
+    double created = json_number_value(json_object_get(held->record, "created_time"));
+    const char *launcher = drover_json_string(held->record, "launcher");
+    DroverCacheIter iter;
+    const char *id;
+    gpointer object;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(held->cluster));
+    while (drover_cache_iter_next(&iter, &id, &object)) {
+        const DroverNode *node = object;
+
+        /* A time in microseconds, of one launcher, tells them apart. */
+        if (node->state == DROVER_NODE_INIT && node->created_time == created &&
+            g_strcmp0(node->launcher, launcher) == 0)
+            return node;
+    }
+    return NULL;
+}
+
 static void
 create(DroverHeldNode *held)
 {
-    DroverChange *change = drover_change_new(session_of(held));
-    g_autoptr(GBytes) data = drover_record_bytes(held->record);
+    const DroverNode *made = held->version == UNKNOWN_VERSION ? find_created(held) : NULL;
+    g_autoptr(GBytes) data = NULL;
+    DroverChange *change;
 
+    if (made != NULL) {
+        set_id(held, made->id);
+        held->version = made->version;
+        acquire_lock(held);
+        return;
+    }
+    change = drover_change_new(session_of(held));
+    data = drover_record_bytes(held->record);
     drover_change_create(change, DROVER_NODES_PATH "/", data, ZOO_SEQUENCE);
     expect_answer(held);
     drover_change_commit(change, on_created, held);
 }
 
 /* ---- Storing and deleting ---- */
-
-static void
-take_stored(DroverHeldNode *held)
-{
-    held->version++;
-    if (held->release)
-        g_clear_pointer(&held->lock, drover_lock_free);
-    finish(held, DROVER_HELD_DONE);
-}
 
 static void
 on_changed(const DroverChangeResult *result, gpointer user_data)
@@ -223,15 +291,14 @@ on_changed(const DroverChangeResult *result, gpointer user_data)
         return;
     switch (result->outcome) {
     case DROVER_CHANGE_DONE:
-        if (held->work == STORING) {
-            take_stored(held);
-        } else {
-            g_clear_pointer(&held->lock, drover_lock_free);
-            finish(held, DROVER_HELD_DONE);
-        }
+        held->version++;
+        if (held->work == STORING)
+            finish_storing(held);
+        else
+            finish_deleting(held);
         break;
     case DROVER_CHANGE_UNKNOWN:
-        wait_for_connection(held);
+        wait_for_caches(held);
         break;
     case DROVER_CHANGE_CONFLICT:
         read_record(held);
@@ -281,20 +348,21 @@ step(DroverHeldNode *held)
     case CREATING:
         create(held);
         break;
+    case LOCKING:
+        acquire_lock(held);
+        break;
     case READING:
         read_record(held);
         break;
     case STORING:
     case DELETING:
-        /* Its version is not known since an answer was lost. */
-        if (held->version < 0)
+        if (held->version == UNKNOWN_VERSION)
             read_record(held);
         else if (held->work == STORING)
             store(held);
         else
             delete_record(held);
         break;
-    case LOCKING:
     case IDLE:
         break;
     }
@@ -344,8 +412,7 @@ drover_held_node_free(DroverHeldNode *held)
         return;
     held->freed = TRUE;
     held->done = NULL;
-    if (held->listener != 0)
-        drover_session_remove(session_of(held), held->listener);
+    drover_cluster_call_off(held->cluster, held->waiting);
     g_clear_pointer(&held->lock, drover_lock_free);
     held_unref(held);
 }

@@ -60,7 +60,7 @@ DroverFacts *drover_manager_facts(const DroverManager *manager);
 
 typedef enum {
     DROVER_WORK_LAUNCH,   /* counts for max-concurrency */
-    DROVER_WORK_SERVING,  /* of a handler that uses an inventory: counts, too */
+    DROVER_WORK_SERVING,  /* of a request, before or without a launch: counts, too */
     DROVER_WORK_DELETION, /* does not count */
 } DroverWorkKind;
 

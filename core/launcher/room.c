@@ -128,6 +128,10 @@ drover_room_for_one(DroverManager *manager, const DroverPoolConfig *pool, const 
 
     if (needed == NULL)
         return unknown(reason, "what the label costs");
+    if (drover_facts_is_refused(drover_manager_facts(manager))) {
+        *reason = g_strdup("the cloud has just refused another machine");
+        return DROVER_ROOM_REFUSED;
+    }
     return compare_all(manager, pool, needed, TRUE, reason);
 }
 
@@ -183,9 +187,11 @@ drover_room_for_images(DroverManager *manager, const DroverPoolConfig *pool,
                        const DroverRequest *request, char **reason)
 {
     for (char **label = request->labels; *label != NULL; label++) {
-        /* Those that a builder makes are not the driver's to know. */
-        if (drover_label_diskimage(pool, *label) != NULL)
-            continue;
+        /* Those that a builder makes are not the driver's to know; there is no builder yet. */
+        if (drover_label_diskimage(pool, *label) != NULL) {
+            *reason = g_strdup("images are not available");
+            return DROVER_ROOM_FULL;
+        }
         switch (drover_facts_label_ready(drover_manager_facts(manager), pool->name, *label)) {
         case DROVER_FACT_UNKNOWN:
             return unknown(reason, "whether the images are there");

@@ -11,8 +11,8 @@ struct _DroverStock {
     grefcount references;
     gboolean about_to_shrink;
     char *provider, *pool;
-    GHashTable *items;    /* id -> Item */
-    GHashTable *deleting; /* id -> DroverNode */
+    GHashTable *items;   /* id -> Item */
+    GHashTable *leaving; /* id -> DroverNode: their machines are about to be gone */
 };
 
 static void
@@ -33,9 +33,25 @@ drover_stock_new(const char *provider, const char *pool)
     stock->provider = g_strdup(provider);
     stock->pool = g_strdup(pool);
     stock->items = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, item_free);
-    stock->deleting =
+    stock->leaving =
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)drover_node_unref);
     return stock;
+}
+
+/* Nobody uses it any more, nor ever will. */
+static gboolean
+is_leaving(const DroverNode *node)
+{
+    switch (node->state) {
+    case DROVER_NODE_USED:
+    case DROVER_NODE_FAILED:
+    case DROVER_NODE_ABORTED:
+    case DROVER_NODE_DELETING:
+    case DROVER_NODE_DELETED:
+        return TRUE;
+    default:
+        return FALSE;
+    }
 }
 
 DroverStock *
@@ -51,7 +67,7 @@ drover_stock_unref(DroverStock *stock)
     if (!g_ref_count_dec(&stock->references))
         return;
     g_hash_table_unref(stock->items);
-    g_hash_table_unref(stock->deleting);
+    g_hash_table_unref(stock->leaving);
     g_free(stock->provider);
     g_free(stock->pool);
     g_free(stock);
@@ -65,10 +81,10 @@ drover_stock_note(DroverStock *stock, const char *id, const DroverNode *node)
     gboolean ours = node != NULL && g_strcmp0(node->provider, stock->provider) == 0 &&
                     g_strcmp0(node->pool, stock->pool) == 0;
 
-    if (ours && node->state == DROVER_NODE_DELETING)
-        g_hash_table_replace(stock->deleting, g_strdup(id), drover_node_ref((DroverNode *)node));
+    if (ours && is_leaving(node))
+        g_hash_table_replace(stock->leaving, g_strdup(id), drover_node_ref((DroverNode *)node));
     else
-        g_hash_table_remove(stock->deleting, id);
+        g_hash_table_remove(stock->leaving, id);
     if (!ours || !drover_node_is_free(node)) {
         g_hash_table_remove(stock->items, id);
         return;
@@ -173,7 +189,7 @@ drover_stock_is_shrinking(const DroverStock *stock, guint seconds)
 
     if (stock->about_to_shrink)
         return TRUE;
-    g_hash_table_iter_init(&iter, stock->deleting);
+    g_hash_table_iter_init(&iter, stock->leaving);
     while (g_hash_table_iter_next(&iter, NULL, &node))
         if (now - ((DroverNode *)node)->state_time < seconds)
             return TRUE;
