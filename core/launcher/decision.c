@@ -250,6 +250,15 @@ a_new_node_is_wanted(Case *the_case, char **reason)
 }
 
 static gboolean
+nothing_new_is_accepted(Case *the_case, char **reason)
+{
+    if (the_case->pool->held == NULL)
+        return FALSE;
+    *reason = g_strdup(the_case->pool->held);
+    return TRUE;
+}
+
+static gboolean
 pool_is_paused(Case *the_case, char **reason)
 {
     if (!the_case->pool->paused)
@@ -288,6 +297,7 @@ static const struct {
     {an_answer_is_missing, DROVER_VERDICT_DEFER},
     {a_label_is_out_of_stock, DROVER_VERDICT_DEFER},
     {a_new_node_is_wanted, DROVER_VERDICT_DECLINE},
+    {nothing_new_is_accepted, DROVER_VERDICT_DEFER},
     {tenant_has_enough, DROVER_VERDICT_DEFER},
     {pool_is_paused, DROVER_VERDICT_DEFER},
     {provider_is_busy, DROVER_VERDICT_DEFER},

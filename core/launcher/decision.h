@@ -35,6 +35,7 @@ typedef struct {
     const char *const *labels;    /* that this pool offers */
     gboolean disabled;            /* max-servers is 0 or less */
     gboolean paused;              /* a request accepted earlier waits for quota */
+    const char *held;             /* why nothing new is accepted; or NULL */
     gboolean at_max_concurrency;  /* of the provider */
     GHashTable *stock;            /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
     const DroverCloudView *cloud; /* NULL: its machines exist already */

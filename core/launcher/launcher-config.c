@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "launcher/launcher-private.h"
 #include "model/connection.h"
@@ -29,6 +30,16 @@ drover_launcher_load_config(const char *path, const char *secure_path, DroverDri
     return config;
 }
 
+static void
+add_pool(DroverLauncher *launcher, DroverManager *manager, const DroverPoolConfig *config)
+{
+    DroverPool *pool =
+        drover_pool_new(manager, config, launcher->config->tenants, drover_launcher_wake, launcher);
+
+    drover_launcher_hold_pool(launcher, pool);
+    g_ptr_array_add(launcher->pools, pool);
+}
+
 /* The pools of a provider that has started get its object; new ones begin. */
 static void
 equip_pools(DroverLauncher *launcher, DroverManager *manager)
@@ -41,10 +52,8 @@ equip_pools(DroverLauncher *launcher, DroverManager *manager)
 
         if (pool != NULL)
             drover_pool_configure(pool, manager, pool_config, launcher->config->tenants);
-        else
-            g_ptr_array_add(launcher->pools,
-                            drover_pool_new(manager, pool_config, launcher->config->tenants,
-                                            drover_launcher_wake, launcher));
+        else if (!launcher->graceful)
+            add_pool(launcher, manager, pool_config);
     }
 }
 
@@ -135,7 +144,7 @@ take_unchanged(GPtrArray *managers, const DroverProviderConfig *config)
  * of them first, and go on with the new one as soon as it has started.
  */
 void
-drover_launcher_apply_config(DroverLauncher *launcher, DroverConfig *config)
+drover_launcher_apply_config(DroverLauncher *launcher, DroverConfig *config, const char *renewed)
 {
     g_autoptr(GPtrArray) old = g_steal_pointer(&launcher->managers);
 
@@ -146,7 +155,8 @@ drover_launcher_apply_config(DroverLauncher *launcher, DroverConfig *config)
     launcher->managers = g_ptr_array_new_with_free_func((GDestroyNotify)drover_manager_retire);
     for (guint i = 0; i < config->providers->len; i++) {
         const DroverProviderConfig *provider = config->providers->pdata[i];
-        DroverManager *manager = take_unchanged(old, provider);
+        DroverManager *manager =
+            g_strcmp0(provider->name, renewed) != 0 ? take_unchanged(old, provider) : NULL;
 
         if (manager != NULL)
             drover_manager_set_config(manager, config, provider);
@@ -184,26 +194,47 @@ set_servers(DroverLauncher *launcher, const DroverConfig *config)
         drover_log_for(DROVER_LOG_ERROR, "NodePool", "%s", error->message);
 }
 
-void
-drover_launcher_reload(DroverLauncher *launcher)
+/* Why it may not be read now; NULL: it may. */
+static const char *
+reason_to_keep_config(const DroverLauncher *launcher)
 {
-    DroverConfig *config;
+    return launcher->stopping || launcher->graceful ? "the launcher is about to stop" : NULL;
+}
 
-    if (launcher->stopping)
-        return;
+static gboolean
+fail(GError **error, DroverErrorCode code, const char *text, const char *detail)
+{
+    g_autofree char *message = g_strdup_printf("%s: %s", text, detail);
+
+    drover_log_for(DROVER_LOG_ERROR, "NodePool", "%s", message);
+    g_set_error_literal(error, DROVER_ERROR, (gint)code, message);
+    return FALSE;
+}
+
+gboolean
+drover_launcher_reload(DroverLauncher *launcher, const char *provider, GError **error)
+{
+    const char *obstacle = reason_to_keep_config(launcher);
+    g_autoptr(DroverConfig) config = NULL;
+
+    if (obstacle != NULL)
+        return fail(error, DROVER_ERROR_BUSY, "The configuration is not read", obstacle);
     config = drover_launcher_load_config(launcher->config_path, launcher->secure_path,
                                          launcher->drivers);
-    if (config == NULL) {
-        drover_log_for(DROVER_LOG_ERROR, "NodePool",
-                       "The new configuration is not used; the running one stays in force");
-        return;
-    }
+    if (config == NULL)
+        return fail(error, DROVER_ERROR_CONFIG,
+                    "The new configuration is not used; the running one stays in force",
+                    launcher->config_path);
+    if (provider != NULL && drover_config_find_provider(config, provider) == NULL)
+        return fail(error, DROVER_ERROR_NOT_FOUND, "There is no such provider in the configuration",
+                    provider);
     drover_log_for(DROVER_LOG_INFO, "NodePool", "Using the configuration %s",
                    launcher->config_path);
     set_servers(launcher, config);
-    drover_launcher_apply_config(launcher, config);
+    drover_launcher_apply_config(launcher, g_steal_pointer(&config), provider);
     drop_unserved_pools(launcher);
     drover_launcher_wake(launcher);
+    return TRUE;
 }
 
 void
@@ -211,9 +242,9 @@ drover_launcher_look_at_files(DroverLauncher *launcher)
 {
     g_autofree char *stamp = drover_config_stamp(launcher->config_path, launcher->secure_path);
 
-    if (g_strcmp0(stamp, launcher->stamp) == 0)
+    if (g_strcmp0(stamp, launcher->stamp) == 0 || reason_to_keep_config(launcher) != NULL)
         return;
     g_free(launcher->stamp);
     launcher->stamp = g_steal_pointer(&stamp);
-    drover_launcher_reload(launcher);
+    drover_launcher_reload(launcher, NULL, NULL);
 }

@@ -13,26 +13,41 @@
 
 /* ---- The pass ---- */
 
+static const char *
+state_name(const DroverLauncher *launcher)
+{
+    if (launcher->graceful)
+        return "stopping";
+    if (launcher->paused)
+        return "paused";
+    return launcher->passed ? "running" : "initializing";
+}
+
 static GBytes *
 component_record(const DroverLauncher *launcher)
 {
     DroverComponent component = {.hostname = (char *)drover_host_name(),
                                  .kind = (char *)"launcher",
-                                 .state = (char *)(launcher->passed ? "running" : "initializing"),
+                                 .state = (char *)state_name(launcher),
                                  .version = (char *)DROVER_VERSION,
                                  .model_api = DROVER_MODEL_API};
 
     return drover_component_encode(&component);
 }
 
+void
+drover_launcher_announce(DroverLauncher *launcher)
+{
+    g_autoptr(GBytes) record = component_record(launcher);
+
+    drover_registration_update(launcher->component, record);
+}
+
 static void
 announce_running(DroverLauncher *launcher)
 {
-    g_autoptr(GBytes) record = NULL;
-
     launcher->passed = TRUE;
-    record = component_record(launcher);
-    drover_registration_update(launcher->component, record);
+    drover_launcher_announce(launcher);
 }
 
 DroverPool *
@@ -50,7 +65,8 @@ coming_pools(DroverLauncher *launcher)
 {
     GPtrArray *coming = g_ptr_array_new();
 
-    for (guint i = 0; i < launcher->managers->len; i++) {
+    /* Pools that a launcher dropped because it stops do not come back. */
+    for (guint i = 0; !launcher->graceful && i < launcher->managers->len; i++) {
         DroverManager *manager = launcher->managers->pdata[i];
         const DroverProviderConfig *config = drover_manager_config(manager);
 
@@ -108,7 +124,7 @@ pass(gpointer user_data)
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_pass(launcher->pools->pdata[i], coming);
     drover_standby_step(launcher->standby);
-    if (launcher->inheritance == NULL && coming->len == 0)
+    if (launcher->inheritance == NULL && coming->len == 0 && !launcher->graceful)
         settle_inheritance(launcher);
     if (!launcher->passed)
         announce_running(launcher);
@@ -138,6 +154,12 @@ find_manager(const char *provider, gpointer user_data)
             return drover_manager_is_running(manager) ? manager : NULL;
     }
     return NULL;
+}
+
+static DroverManager *
+find_deleting_manager(const char *provider, gpointer user_data)
+{
+    return drover_launcher_deletes(user_data) ? find_manager(provider, user_data) : NULL;
 }
 
 static void
@@ -244,7 +266,7 @@ can_make(const char *label, gpointer user_data)
 {
     DroverLauncher *launcher = user_data;
 
-    for (guint i = 0; i < launcher->managers->len; i++) {
+    for (guint i = 0; drover_launcher_accepts(launcher) && i < launcher->managers->len; i++) {
         DroverManager *manager = launcher->managers->pdata[i];
 
         if (drover_manager_is_running(manager) && !drover_manager_has_inventory(manager) &&
@@ -279,6 +301,7 @@ tick(gpointer user_data)
     if (drover_cluster_is_complete(launcher->cluster) && ++launcher->ticks % SWEEP_TICKS == 0)
         drover_deleter_sweep(launcher->deleter);
     drover_launcher_wake(launcher);
+    drover_launcher_go_on_stopping(launcher);
     return G_SOURCE_CONTINUE;
 }
 
@@ -331,7 +354,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->parts.closed_data = launcher;
     launcher->cluster = drover_cluster_new(launcher->session, &listener, launcher);
     launcher->parts.cluster = launcher->cluster;
-    launcher->deleter = drover_deleter_new(launcher->cluster, find_manager, launcher);
+    launcher->deleter = drover_deleter_new(launcher->cluster, find_deleting_manager, launcher);
     launcher->cleaner = drover_cleaner_new(launcher->cluster, launcher->config,
                                            launcher->cleanup_interval, find_manager, launcher);
     launcher->standby =
@@ -339,7 +362,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->component =
         drover_registration_new(launcher->session, DROVER_LAUNCHERS_PATH, drover_host_name(),
                                 record, take_over_component, NULL, NULL);
-    drover_launcher_apply_config(launcher, g_steal_pointer(&launcher->config));
+    drover_launcher_apply_config(launcher, g_steal_pointer(&launcher->config), NULL);
     launcher->tick_timer = g_timeout_add_seconds(1, tick, launcher);
 }
 
@@ -355,6 +378,10 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
         options->sync_interval > 0 ? options->sync_interval : DEFAULT_SYNC_SECONDS;
     launcher->cleanup_interval =
         options->cleanup_interval > 0 ? options->cleanup_interval : DEFAULT_CLEANUP_SECONDS;
+    launcher->started = g_get_monotonic_time();
+    launcher->stop_limit = options->stop_limit;
+    launcher->stopped = options->stopped;
+    launcher->stopped_data = options->stopped_data;
     launcher->managers = g_ptr_array_new();
     launcher->pools = g_ptr_array_new_with_free_func((GDestroyNotify)drover_pool_free);
     launcher->drivers = drover_driver_host_new((const char *const *)directories);

@@ -10,8 +10,11 @@
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 
 typedef struct _DroverLauncher DroverLauncher;
+
+typedef void (*DroverLauncherFunc)(gpointer user_data);
 
 typedef struct {
     const char *config_path, *secure_path; /* secure_path may be NULL */
@@ -19,26 +22,47 @@ typedef struct {
     /* Seconds; 0: the default, 60. */
     guint sync_interval;    /* between comparisons of an inventory */
     guint cleanup_interval; /* from the end of one cleanup to the next */
+    guint stop_limit;       /* seconds, of an orderly stop */
+    /* Called once, when a stop has come to its end, from the loop. Then free the launcher. */
+    DroverLauncherFunc stopped;
+    gpointer stopped_data;
 } DroverLauncherOptions;
-
-typedef void (*DroverLauncherFunc)(gpointer user_data);
 
 /*
  * Reads the configuration and begins; waits for ZooKeeper for as long as it takes. NULL when the
  * configuration has errors (they are logged, each with its place) or the state folder is taken.
  */
 DroverLauncher *drover_launcher_new(const DroverLauncherOptions *options, GError **error);
+void drover_launcher_free(DroverLauncher *launcher);
 
-/* Looks at the configuration files now. */
-void drover_launcher_reload(DroverLauncher *launcher);
+/*
+ * Reads the configuration now, and makes a new object of the provider, if one is named. When the
+ * configuration has errors the running one stays in force.
+ */
+gboolean drover_launcher_reload(DroverLauncher *launcher, const char *provider, GError **error);
+
+/*
+ * Nothing new is accepted or made. Requests that can never be served are declined all the same, and
+ * what was accepted goes on. FALSE when the launcher is about to stop.
+ */
+gboolean drover_launcher_pause(DroverLauncher *launcher, gboolean paused, GError **error);
+
+/* As paused, for good; when all that is under way has ended, an orderly stop. */
+void drover_launcher_stop_gracefully(DroverLauncher *launcher);
 
 /*
  * Orderly stop: nothing new, the drivers are closed, the session ends and with it every lock and
- * registration. `stopped` is called once, at the latest after `limit` seconds. Then free it.
+ * registration.
  */
-void drover_launcher_stop(DroverLauncher *launcher, guint limit, DroverLauncherFunc stopped,
-                          gpointer user_data);
-void drover_launcher_free(DroverLauncher *launcher);
+void drover_launcher_stop(DroverLauncher *launcher);
 
-/* Numbers for people who look for what is wrong: one line of text. Free with g_free. */
+/* ---- What it tells of itself; new references ---- */
+
+/* State, session, providers, pools, counters. */
+json_t *drover_launcher_status(DroverLauncher *launcher);
+/* Also what stands in the caches, and the requests in hand. */
+json_t *drover_launcher_details(DroverLauncher *launcher);
+/* A list of what each pool last decided about the request; see verdicts.h. */
+json_t *drover_launcher_explain(DroverLauncher *launcher, const char *request_id);
+/* Numbers for the log: one line of text. Free with g_free. */
 char *drover_launcher_dump(DroverLauncher *launcher);

@@ -7,6 +7,7 @@
 #include "launcher/handler.h"
 #include "launcher/host-name.h"
 #include "launcher/room.h"
+#include "launcher/verdict-board.h"
 #include "zk/change.h"
 #include "zk/registration.h"
 
@@ -25,11 +26,14 @@ struct _DroverPool {
     DroverRegistration *registration;
     gboolean seen;    /* our component was in the registry */
     gboolean paused;  /* a pending request waits for room */
+    const char *held; /* why nothing new is accepted; or NULL */
     gboolean took_up; /* what an earlier process had accepted */
     DroverStock *stock;
     GHashTable *handlers;  /* request id -> DroverHandler */
     GHashTable *declining; /* request ids */
     DroverCloudView cloud;
+    DroverVerdicts *verdicts;
+    DroverVerdictBoard *board;
 };
 
 static void
@@ -40,6 +44,7 @@ pool_unref(DroverPool *pool)
     drover_stock_unref(pool->stock);
     g_hash_table_unref(pool->handlers);
     g_hash_table_unref(pool->declining);
+    drover_verdicts_free(pool->verdicts);
     g_free(pool->provider);
     g_free(pool->name);
     g_free(pool->logger);
@@ -61,7 +66,7 @@ component_record(const DroverPool *pool)
 {
     DroverComponent component = {.hostname = (char *)drover_host_name(),
                                  .kind = (char *)"pool",
-                                 .state = (char *)"running",
+                                 .state = (char *)(pool->held != NULL ? "paused" : "running"),
                                  .version = (char *)DROVER_VERSION,
                                  .model_api = DROVER_MODEL_API,
                                  .id = pool->launcher_id,
@@ -69,7 +74,7 @@ component_record(const DroverPool *pool)
                                  .provider_name = pool->provider,
                                  .supported_labels = pool->config->labels,
                                  .priority = pool->config->priority,
-                                 .paused = pool->paused};
+                                 .paused = pool->paused || pool->held != NULL};
 
     return drover_component_encode(&component);
 }
@@ -243,6 +248,7 @@ view_pool(DroverPool *pool, DroverPoolView *view)
                              .labels = (const char *const *)pool->config->labels,
                              .disabled = pool->config->max_servers <= 0,
                              .paused = pool->paused,
+                             .held = pool->held,
                              .at_max_concurrency = is_at_max_concurrency(pool),
                              .stock = inventory ? drover_stock_count(pool->stock) : NULL,
                              .cloud = inventory ? NULL : &pool->cloud,
@@ -425,6 +431,11 @@ decide(DroverPool *pool, DroverPoolView *view, const DroverRequest *request)
     g_autofree char *reason = decision.reason;
     DroverLogSubject subject = subject_of(pool, request);
 
+    if (decision.verdict == DROVER_VERDICT_ACCEPT)
+        drover_verdicts_note(pool->verdicts, request->id, DROVER_VERDICT_SERVE, NULL);
+    else if (reason != NULL)
+        drover_verdicts_note(pool->verdicts, request->id, drover_verdict_name(decision.verdict),
+                             reason);
     if (decision.verdict == DROVER_VERDICT_DECLINE) {
         decline_request(pool, view, request, reason);
     } else if (decision.verdict == DROVER_VERDICT_ACCEPT) {
@@ -512,18 +523,30 @@ drover_pool_is_announced(const DroverPool *pool)
     return FALSE;
 }
 
-void
-drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
+/* What became of the accepted ones. */
+static void
+note_handlers(DroverPool *pool)
+{
+    GHashTableIter iter;
+    gpointer id, handler;
+
+    g_hash_table_iter_init(&iter, pool->handlers);
+    while (g_hash_table_iter_next(&iter, &id, &handler))
+        drover_verdicts_note(
+            pool->verdicts, id,
+            drover_handler_is_paused(handler) ? DROVER_VERDICT_WAIT : DROVER_VERDICT_SERVE, NULL);
+}
+
+static void
+look_at_requests(DroverPool *pool, const GPtrArray *coming)
 {
     g_autoptr(GPtrArray) open = NULL;
     DroverPoolView view;
 
-    if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL ||
-        drover_manager_config(pool->manager)->max_concurrency == 0)
-        return;
     if (!pool->took_up)
         take_up_requests(pool);
     step_handlers(pool);
+    note_handlers(pool);
     open = open_requests(pool);
     if (open->len == 0)
         return;
@@ -534,6 +557,81 @@ drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
     for (guint i = 0; i < open->len; i++)
         decide(pool, &view, g_ptr_array_index(open, i));
     clear_view(&view);
+}
+
+static void
+leave_all(DroverPool *pool, const char *why)
+{
+    g_autoptr(GPtrArray) open = open_requests(pool);
+
+    for (guint i = 0; i < open->len; i++)
+        drover_verdicts_note(pool->verdicts, ((const DroverRequest *)open->pdata[i])->id,
+                             drover_verdict_name(DROVER_VERDICT_DEFER), why);
+}
+
+void
+drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
+{
+    if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL)
+        return;
+    if (drover_manager_config(pool->manager)->max_concurrency == 0)
+        leave_all(pool, "the provider's max-concurrency is 0");
+    else
+        look_at_requests(pool, coming);
+    drover_verdict_board_step(pool->board, pool->launcher_id, pool->provider, pool->name,
+                              drover_cluster_requests(pool->cluster));
+}
+
+/* ---- What it tells of itself ---- */
+
+json_t *
+drover_pool_verdict(const DroverPool *pool, const char *request_id)
+{
+    json_t *verdict = drover_verdicts_find(pool->verdicts, request_id);
+
+    if (verdict == NULL)
+        return NULL;
+    drover_record_set_string(verdict, "launcher", pool->launcher_id);
+    drover_record_set_string(verdict, "provider", pool->provider);
+    drover_record_set_string(verdict, "pool", pool->name);
+    return verdict;
+}
+
+static json_t *
+handler_object(const DroverPool *pool, const char *request_id, const DroverHandler *handler)
+{
+    json_t *object = drover_verdicts_find(pool->verdicts, request_id);
+
+    if (object == NULL)
+        object = json_pack("{s:s}", "id", request_id);
+    json_object_set_new(object, "accepted", json_boolean(drover_handler_is_pending(handler)));
+    return object;
+}
+
+json_t *
+drover_pool_describe(const DroverPool *pool)
+{
+    json_t *object = json_object(), *requests = json_array();
+    guint waiting = 0;
+    GHashTableIter iter;
+    gpointer id, handler;
+
+    g_hash_table_iter_init(&iter, pool->handlers);
+    while (g_hash_table_iter_next(&iter, &id, &handler)) {
+        waiting += drover_handler_is_paused(handler);
+        json_array_append_new(requests, handler_object(pool, id, handler));
+    }
+    drover_record_set_string(object, "provider", pool->provider);
+    drover_record_set_string(object, "pool", pool->name);
+    drover_record_set_string(object, "launcher", pool->launcher_id);
+    json_object_set_new(object, "registered", json_boolean(drover_pool_is_announced(pool)));
+    json_object_set_new(object, "paused", json_boolean(pool->paused || pool->held != NULL));
+    drover_record_set_string(object, "held", pool->held);
+    json_object_set_new(object, "handlers", json_integer(g_hash_table_size(pool->handlers)));
+    json_object_set_new(object, "waiting", json_integer(waiting));
+    json_object_set_new(object, "declining", json_integer(g_hash_table_size(pool->declining)));
+    json_object_set_new(object, "requests", requests);
+    return object;
 }
 
 /* ---- News ---- */
@@ -556,6 +654,8 @@ drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *
 {
     DroverHandler *handler = g_hash_table_lookup(pool->handlers, id);
 
+    if (request == NULL || request->state == DROVER_REQUEST_FULFILLED)
+        drover_verdicts_forget(pool->verdicts, id);
     if (request != NULL || handler == NULL)
         return;
     drover_log(DROVER_LOG_INFO,
@@ -618,6 +718,8 @@ drover_pool_new(DroverManager *manager, const DroverPoolConfig *config, const GP
     pool->stock = drover_stock_new(pool->provider, pool->name);
     pool->handlers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     pool->declining = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    pool->verdicts = drover_verdicts_new();
+    pool->board = drover_verdict_board_new(drover_cluster_session(cluster), pool->verdicts);
     stock_up(pool);
     record = component_record(pool);
     pool->registration = drover_registration_new(drover_cluster_session(cluster), DROVER_POOLS_PATH,
@@ -693,6 +795,19 @@ drover_pool_let_go(DroverPool *pool, const GPtrArray *managers)
 }
 
 void
+drover_pool_hold(DroverPool *pool, const char *why)
+{
+    pool->held = why;
+    update_component(pool);
+}
+
+gboolean
+drover_pool_is_idle(const DroverPool *pool)
+{
+    return g_hash_table_size(pool->handlers) == 0 && g_hash_table_size(pool->declining) == 0;
+}
+
+void
 drover_pool_drop(DroverPool *pool)
 {
     end_handlers(pool, NULL, drover_handler_abandon);
@@ -706,6 +821,7 @@ drover_pool_free(DroverPool *pool)
     end_handlers(pool, is_unwritten, drover_handler_abandon);
     end_handlers(pool, NULL, drover_handler_release);
     drover_registration_free(pool->registration);
+    drover_verdict_board_free(pool->board);
     pool->manager = NULL;
     pool_unref(pool);
 }

@@ -30,6 +30,14 @@ void drover_pool_configure(DroverPool *pool, DroverManager *manager, const Drove
  * configured again; launches under way go on. */
 void drover_pool_let_go(DroverPool *pool, const GPtrArray *managers);
 
+/*
+ * Nothing new is accepted as long as `why` is not NULL: a literal, for people. What can never be
+ * served is declined all the same, and what was accepted goes on.
+ */
+void drover_pool_hold(DroverPool *pool, const char *why);
+/* It has no request in hand. */
+gboolean drover_pool_is_idle(const DroverPool *pool);
+
 gboolean drover_pool_is(const DroverPool *pool, const char *provider, const char *name);
 const char *drover_pool_launcher_id(const DroverPool *pool);
 
@@ -48,3 +56,8 @@ gboolean drover_pool_is_announced(const DroverPool *pool);
  * holds the labels (char **) of each pool of this launcher that is not announced yet.
  */
 void drover_pool_pass(DroverPool *pool, const GPtrArray *coming);
+
+/* What it last decided about a request, see verdicts.h, and who decided; NULL: nothing. */
+json_t *drover_pool_verdict(const DroverPool *pool, const char *request_id);
+/* Its state and the requests that it has in hand, for people. */
+json_t *drover_pool_describe(const DroverPool *pool);

@@ -10,6 +10,7 @@
 #define DEFAULT_LOG_FILE  "/var/log/nodepool/nodepool.log"
 #define DEFAULT_STATE_DIR "/var/lib/drover/launcher"
 #define DEFAULT_STOP      30
+#define SOCKET_NAME       "command.sock"
 
 /* What is on the command line and not in the result. */
 typedef struct {
@@ -41,6 +42,8 @@ parse(LauncherOptions *options, Raw *raw, char ***words, GError **error)
          "Folder for what survives a restart (default " DEFAULT_STATE_DIR ")", "DIR"},
         {"no-state", 0, 0, G_OPTION_ARG_NONE, &raw->no_state,
          "Keep nothing: a restart begins a new ZooKeeper session", NULL},
+        {"command-socket", 0, 0, G_OPTION_ARG_FILENAME, &options->command_socket,
+         "Socket of \"drover launcher ...\" (default " SOCKET_NAME " in the state folder)", "FILE"},
         {"sync-interval", 0, 0, G_OPTION_ARG_INT, &options->sync_interval,
          "Seconds between comparisons of inventories (default 60)", "SECONDS"},
         {"cleanup-interval", 0, 0, G_OPTION_ARG_INT, &options->cleanup_interval,
@@ -104,8 +107,9 @@ set_default(char **value, const char *otherwise)
 static void
 fill(LauncherOptions *options, const Raw *raw)
 {
-    char **const paths[] = {&options->config,   &options->secure,   &options->log_config,
-                            &options->log_file, &options->pid_file, &options->state_dir};
+    char **const paths[] = {&options->config,        &options->secure,   &options->log_config,
+                            &options->log_file,      &options->pid_file, &options->state_dir,
+                            &options->command_socket};
 
     for (guint i = 0; i < G_N_ELEMENTS(paths); i++)
         make_absolute(paths[i]);
@@ -117,6 +121,9 @@ fill(LauncherOptions *options, const Raw *raw)
         set_default(&options->log_file, DEFAULT_LOG_FILE);
     if (!raw->no_state)
         set_default(&options->state_dir, DEFAULT_STATE_DIR);
+    options->socket_is_default = options->command_socket == NULL;
+    if (options->socket_is_default && options->state_dir != NULL)
+        options->command_socket = g_build_filename(options->state_dir, SOCKET_NAME, NULL);
     if (options->stop_timeout <= 0)
         options->stop_timeout = DEFAULT_STOP;
     options->sync_interval = MAX(options->sync_interval, 0);
@@ -151,4 +158,5 @@ launcher_options_clear(LauncherOptions *options)
     g_free(options->log_file);
     g_free(options->pid_file);
     g_free(options->state_dir);
+    g_free(options->command_socket);
 }

@@ -8,7 +8,8 @@ typedef struct {
     gboolean compatible; /* called by Nodepool's name: behaves as that program does */
 
     /* Paths are absolute, since the working directory changes. NULL: not given. */
-    char *config, *secure, *log_config, *log_file, *pid_file, *state_dir;
+    char *config, *secure, *log_config, *log_file, *pid_file, *state_dir, *command_socket;
+    gboolean socket_is_default; /* command_socket was not given */
     gboolean debug, background, version, repl;
     gint sync_interval, cleanup_interval; /* seconds; 0: not given */
     gint stop_timeout;                    /* seconds */

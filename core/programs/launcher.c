@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "launcher/launcher.h"
+#include "launcher/commands.h"
 #include "programs/daemon.h"
 #include "programs/launcher-options.h"
 #include "programs/program.h"
@@ -15,8 +15,8 @@
 typedef struct {
     GMainLoop *loop;
     DroverLauncher *launcher;
-    guint stop_limit;
-    gboolean stopping;
+    DroverCommandServer *commands; /* NULL without a socket */
+    gboolean stopping;             /* a signal said so */
 } Program;
 
 static gboolean
@@ -30,15 +30,14 @@ on_stop_signal(gpointer user_data)
         _exit(EXIT_SUCCESS);
     }
     program->stopping = TRUE;
-    drover_launcher_stop(program->launcher, program->stop_limit,
-                         (DroverLauncherFunc)g_main_loop_quit, program->loop);
+    drover_launcher_stop(program->launcher);
     return G_SOURCE_CONTINUE;
 }
 
 static gboolean
 on_reload_signal(gpointer user_data)
 {
-    drover_launcher_reload(((Program *)user_data)->launcher);
+    drover_launcher_reload(((Program *)user_data)->launcher, NULL, NULL);
     return G_SOURCE_CONTINUE;
 }
 
@@ -74,14 +73,40 @@ watch_signals(Program *program)
 }
 
 static void
+clear(Program *program)
+{
+    g_clear_pointer(&program->commands, drover_command_server_free);
+    g_clear_pointer(&program->launcher, drover_launcher_free);
+    g_clear_pointer(&program->loop, g_main_loop_unref);
+}
+
+static void
 run(Program *program)
 {
-    program->loop = g_main_loop_new(NULL, FALSE);
     drover_daemon_ready();
     g_main_loop_run(program->loop);
-    g_main_loop_unref(program->loop);
-    drover_launcher_free(program->launcher);
+    clear(program);
     drover_log_for(DROVER_LOG_INFO, "NodePool", "Stopped");
+}
+
+/* One that nobody asked for is not worth a launcher that does not start. */
+static gboolean
+serve_commands(Program *program, const LauncherOptions *options, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+
+    if (options->command_socket == NULL)
+        return TRUE;
+    program->commands =
+        drover_launcher_serve_commands(program->launcher, options->command_socket, &problem);
+    if (program->commands != NULL)
+        return TRUE;
+    if (!options->socket_is_default) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return FALSE;
+    }
+    drover_log_for(DROVER_LOG_WARNING, "NodePool", "No commands are taken: %s", problem->message);
+    return TRUE;
 }
 
 /* Nothing has been started yet. In the background this returns in the daemon. */
@@ -99,19 +124,23 @@ set_up_process(const LauncherOptions *options, GError **error)
 static gboolean
 begin(Program *program, const LauncherOptions *options, GError **error)
 {
+    GMainLoop *loop = g_main_loop_new(NULL, FALSE);
     const DroverLauncherOptions launcher = {.config_path = options->config,
                                             .secure_path = options->secure,
                                             .state_dir = options->state_dir,
                                             .sync_interval = (guint)options->sync_interval,
-                                            .cleanup_interval = (guint)options->cleanup_interval};
+                                            .cleanup_interval = (guint)options->cleanup_interval,
+                                            .stop_limit = (guint)options->stop_timeout,
+                                            .stopped = (DroverLauncherFunc)g_main_loop_quit,
+                                            .stopped_data = loop};
 
     drover_log_for(DROVER_LOG_INFO, "NodePool", "Starting drover-launcher %s", DROVER_VERSION);
     if (options->repl)
         drover_log_for(DROVER_LOG_WARNING, "NodePool", "There is no console for --repl");
-    program->stop_limit = (guint)options->stop_timeout;
+    program->loop = loop;
     watch_signals(program);
     program->launcher = drover_launcher_new(&launcher, error);
-    return program->launcher != NULL;
+    return program->launcher != NULL && serve_commands(program, options, error);
 }
 
 static int
@@ -130,6 +159,7 @@ work(const LauncherOptions *options)
         status = program_fail(options->program, error->message);
     else
         run(&program);
+    clear(&program);
     drover_daemon_end();
     return status;
 }
