@@ -27,6 +27,8 @@ struct _DroverLaunch {
     DroverRequest *request;
     const DroverPoolConfig *pool; /* the manager's */
     char *label, *zone;
+    char *image;                 /* the external id of an uploaded one; NULL: the label has none */
+    gboolean image_missing;      /* though it should have one */
     struct drover_value *filled; /* the label's section with its templates; NULL: it has none */
     DroverUsagePromise *promise; /* until the record is there */
     DroverHeldNode *node;
@@ -54,6 +56,7 @@ launch_unref(DroverLaunch *launch)
     json_decref(launch->unsaved);
     g_free(launch->label);
     g_free(launch->zone);
+    g_free(launch->image);
     g_free(launch->address);
     drover_journal_entry_free(launch->resumed);
     drover_value_free(launch->filled);
@@ -578,6 +581,15 @@ on_made(const DroverTaskResult *result, gpointer user_data)
 }
 
 static void
+add_input(const char **inputs, guint *n, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    inputs[(*n)++] = name;
+    inputs[(*n)++] = value;
+}
+
+static void
 make(DroverLaunch *launch)
 {
     const char *node_id = drover_launch_node_id(launch);
@@ -586,13 +598,16 @@ make(DroverLaunch *launch)
     g_autofree char *id = external_id(launch);
     g_autofree char *tags =
         drover_tags_of_node(node_id, launch->pool->name, drover_manager_name(launch->manager));
-    const char *inputs[] = {"hostname", hostname, "tags", tags, "az", launch->zone, NULL};
+    const char *inputs[] = {"hostname", hostname, "tags", tags, NULL, NULL, NULL, NULL, NULL};
+    guint n = 4;
 
-    /* Without a zone the list ends before its name. */
-    if (launch->zone == NULL)
-        inputs[4] = NULL;
+    add_input(inputs, &n, "image", launch->image);
+    add_input(inputs, &n, "az", launch->zone);
     if (launch->timed_out)
         fail_for_time(launch);
+    else if (launch->image_missing)
+        fail_attempt(launch, DROVER_LOG_ERROR, "nodepool", "there is no image to launch from",
+                     FALSE, TRUE, 0);
     else
         submit(launch, DROVER_TASK_MACHINE_CREATE, id, inputs, on_made, on_id_known);
     g_clear_pointer(&launch->resumed, drover_journal_entry_free);
@@ -699,6 +714,25 @@ is_in_state(const DroverLaunch *launch, DroverNodeState state)
     return g_strcmp0(name, drover_node_state_name(state)) == 0;
 }
 
+/* The most recent one, for each attempt anew. */
+static void
+choose_image(DroverLaunch *launch, json_t *fields)
+{
+    const char *image = drover_label_diskimage(launch->pool, launch->label);
+    DroverImageUpload upload;
+
+    g_clear_pointer(&launch->image, g_free);
+    launch->image_missing = FALSE;
+    if (image == NULL)
+        return;
+    if (drover_images_find(launch->parts->images, image, drover_manager_name(launch->manager),
+                           &upload) == DROVER_IMAGE_READY) {
+        launch->image = g_strdup(upload.external_id);
+        json_object_set_new(fields, "image_id", json_string(upload.path));
+    }
+    launch->image_missing = launch->image == NULL;
+}
+
 static void
 begin_attempt(DroverLaunch *launch)
 {
@@ -707,6 +741,7 @@ begin_attempt(DroverLaunch *launch)
         drover_facts_cost(drover_manager_facts(launch->manager), launch->pool->name, launch->label);
     json_t *fields = drover_label_image_fields(config, launch->pool, launch->label);
 
+    choose_image(launch, fields);
     launch->attempt++;
     start_deadline(launch);
     if (is_in_state(launch, DROVER_NODE_INIT))

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "launcher/host-name.h"
+#include "launcher/room.h"
 #include "model/connection.h"
 
 #define DEFAULT_SYNC_SECONDS    60
@@ -244,18 +245,20 @@ find_cost(const char *provider, const char *pool, const char *label, gpointer us
     return drover_facts_cost(drover_manager_facts(manager), pool, label);
 }
 
+/* A pool offers the label, and its image is there. */
 static gboolean
 offers(DroverManager *manager, const char *label)
 {
-    const GPtrArray *pools = drover_manager_config(manager)->pools;
-    DroverFacts *facts = drover_manager_facts(manager);
+    const char *const labels[] = {label, NULL};
+    const DroverProviderConfig *config = drover_manager_config(manager);
 
-    for (guint i = 0; i < pools->len; i++) {
-        const DroverPoolConfig *pool = pools->pdata[i];
+    for (guint i = 0; i < config->pools->len; i++) {
+        const DroverPoolConfig *pool = config->pools->pdata[i];
+        g_autofree char *reason = NULL;
 
         if (g_strv_contains((const char *const *)pool->labels, label) &&
-            drover_facts_label_error(facts, label) == NULL &&
-            drover_facts_label_ready(facts, pool->name, label) == DROVER_FACT_YES)
+            drover_facts_label_error(drover_manager_facts(manager), label) == NULL &&
+            drover_room_for_images(manager, pool, labels, &reason) == DROVER_ROOM_FITS)
             return TRUE;
     }
     return FALSE;
@@ -345,6 +348,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
 
     launcher->session_listener =
         drover_session_add_listener(launcher->session, on_session, launcher);
+    launcher->parts.images = drover_images_new(launcher->session, drover_launcher_wake, launcher);
     launcher->parts.scanner = drover_scanner_new();
     launcher->parts.usage = drover_usage_new(find_cost, launcher);
     launcher->parts.journal = drover_journal_new(state_dir);
@@ -412,6 +416,7 @@ drover_launcher_free(DroverLauncher *launcher)
     g_ptr_array_unref(launcher->managers);
     drover_deleter_free(launcher->deleter);
     drover_standby_free(launcher->standby);
+    drover_images_free(launcher->parts.images);
     drover_scanner_free(launcher->parts.scanner);
     drover_usage_free(launcher->parts.usage);
     g_clear_pointer(&launcher->parts.work, g_hash_table_unref);

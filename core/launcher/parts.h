@@ -4,12 +4,14 @@
 #pragma once
 
 #include "launcher/cluster.h"
+#include "launcher/images.h"
 #include "launcher/journal.h"
 #include "launcher/scanner.h"
 #include "launcher/usage.h"
 
 typedef struct {
     DroverCluster *cluster;
+    DroverImages *images;
     DroverScanner *scanner;
     DroverUsage *usage;
     DroverJournal *journal;

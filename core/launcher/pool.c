@@ -202,7 +202,8 @@ ask_images(const DroverRequest *request, char **reason, gpointer user_data)
 {
     const DroverPool *pool = user_data;
 
-    return drover_room_for_images(pool->manager, pool->config, request, reason);
+    return drover_room_for_images(pool->manager, pool->config, (const char *const *)request->labels,
+                                  reason);
 }
 
 static DroverRoom

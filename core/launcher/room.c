@@ -182,17 +182,33 @@ drover_room_of_tenant(DroverManager *manager, const DroverPoolConfig *pool,
                    needed, reason);
 }
 
+static DroverFactAnswer
+find_image(DroverManager *manager, const DroverPoolConfig *pool, const char *label)
+{
+    const char *image = drover_label_diskimage(pool, label);
+    DroverImageUpload upload;
+
+    if (image == NULL)
+        return drover_facts_label_ready(drover_manager_facts(manager), pool->name, label);
+    /* Those that a builder makes are not the driver's to know. */
+    switch (drover_images_find(drover_manager_parts(manager)->images, image,
+                               drover_manager_name(manager), &upload)) {
+    case DROVER_IMAGE_UNKNOWN:
+        return DROVER_FACT_UNKNOWN;
+    case DROVER_IMAGE_NONE:
+        return DROVER_FACT_NO;
+    case DROVER_IMAGE_READY:
+        break;
+    }
+    return DROVER_FACT_YES;
+}
+
 DroverRoom
 drover_room_for_images(DroverManager *manager, const DroverPoolConfig *pool,
-                       const DroverRequest *request, char **reason)
+                       const char *const *labels, char **reason)
 {
-    for (char **label = request->labels; *label != NULL; label++) {
-        /* Those that a builder makes are not the driver's to know; there is no builder yet. */
-        if (drover_label_diskimage(pool, *label) != NULL) {
-            *reason = g_strdup("images are not available");
-            return DROVER_ROOM_FULL;
-        }
-        switch (drover_facts_label_ready(drover_manager_facts(manager), pool->name, *label)) {
+    for (; *labels != NULL; labels++) {
+        switch (find_image(manager, pool, *labels)) {
         case DROVER_FACT_UNKNOWN:
             return unknown(reason, "whether the images are there");
         case DROVER_FACT_NO:

@@ -22,4 +22,4 @@ DroverRoom drover_room_of_tenant(DroverManager *manager, const DroverPoolConfig 
 
 /* The images that the labels need are there. */
 DroverRoom drover_room_for_images(DroverManager *manager, const DroverPoolConfig *pool,
-                                  const DroverRequest *request, char **reason);
+                                  const char *const *labels, char **reason);
