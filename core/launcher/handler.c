@@ -46,6 +46,7 @@ struct _DroverHandler {
     char *zone; /* of all its nodes; NULL: not chosen, or none */
     gboolean zone_chosen;
     gboolean is_short, paused, over;
+    char *obstacle;           /* why nothing more is launched just now; or NULL */
     const char *failure;      /* why it is declined once nothing is under way; or NULL */
     gboolean writing, unsure; /* while ACCEPTING: the change is under way; its answer got lost */
     json_t *ending;           /* the record with which the request is put back */
@@ -65,6 +66,7 @@ handler_unref(DroverHandler *handler)
     drover_request_unref(handler->request);
     json_decref(handler->ending);
     g_free(handler->zone);
+    g_free(handler->obstacle);
     g_free(handler->picks);
     g_free(handler);
 }
@@ -422,7 +424,7 @@ decline(DroverHandler *handler, const char *reason)
         return;
     }
     record = drover_request_record(handler->request);
-    handler->hooks->add_decline(handler->request, record, handler->user_data);
+    handler->hooks->add_decline(handler->request, record, reason, handler->user_data);
     put_back(handler, record);
 }
 
@@ -797,6 +799,8 @@ launch_if_room(DroverHandler *handler, Pick *pick)
     g_autofree char *reason = NULL;
     DroverRoom room = drover_room_for_one(handler->manager, handler->pool, pick->label, &reason);
 
+    g_free(handler->obstacle);
+    handler->obstacle = g_strdup(reason);
     /* What is not known yet will be soon. */
     if (room == DROVER_ROOM_UNKNOWN || (room == DROVER_ROOM_FITS && !draw_zone(handler)))
         return FALSE;
@@ -958,49 +962,37 @@ drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request
 /* ---- Taking up what an earlier process had accepted ---- */
 
 static gboolean
-is_picked(const DroverHandler *handler, const char *node_id)
+is_begun_here(const DroverHandler *handler, const DroverNode *node)
 {
-    for (guint i = 0; i < handler->n_picks; i++) {
-        const Pick *pick = &handler->picks[i];
-
-        if ((pick->node != NULL && strcmp(pick->node->id, node_id) == 0) ||
-            (pick->launch != NULL && g_strcmp0(drover_launch_node_id(pick->launch), node_id) == 0))
-            return TRUE;
-    }
-    return FALSE;
+    return (node->state == DROVER_NODE_INIT || node->state == DROVER_NODE_BUILDING) &&
+           g_strcmp0(node->launcher, handler->launcher_id) == 0;
 }
 
-/* A node of the request that serves the pick: ready, or being made by this pool. */
-static const DroverNode *
-find_inherited(const DroverHandler *handler, const Pick *pick)
+/* The nodes of the request that are ready, or being made by this pool. */
+static GPtrArray *
+find_inherited(const DroverHandler *handler)
 {
+    GPtrArray *nodes = g_ptr_array_new_with_free_func((GDestroyNotify)drover_node_unref);
     DroverCacheIter iter;
     const char *id;
     gpointer object;
 
     drover_cache_iter_init(&iter, nodes_of(handler));
     while (drover_cache_iter_next(&iter, &id, &object)) {
-        const DroverNode *node = object;
+        DroverNode *node = object;
 
         if (g_strcmp0(node->allocated_to, handler->request->id) == 0 &&
-            drover_node_has_label(node, pick->label) && !is_picked(handler, id) &&
-            (node->state == DROVER_NODE_READY ||
-             (node->state == DROVER_NODE_BUILDING &&
-              g_strcmp0(node->launcher, handler->launcher_id) == 0)))
-            return node;
+            (node->state == DROVER_NODE_READY || is_begun_here(handler, node)))
+            g_ptr_array_add(nodes, drover_node_ref(node));
     }
-    return NULL;
+    return nodes;
 }
 
 static void
-inherit(DroverHandler *handler, Pick *pick)
+inherit(DroverHandler *handler, Pick *pick, const DroverNode *node)
 {
-    const DroverNode *node = find_inherited(handler, pick);
     DroverLaunchOrder order = launch_order(handler, pick);
 
-    if (node == NULL)
-        return;
-    g_clear_pointer(&pick->promise, drover_usage_give_back);
     if (node->state == DROVER_NODE_READY) {
         pick->node = drover_node_ref((DroverNode *)node);
         pick->allocated = TRUE;
@@ -1009,6 +1001,43 @@ inherit(DroverHandler *handler, Pick *pick)
     }
     if (!handler->zone_chosen && node->az != NULL)
         choose_zone(handler, node->az);
+}
+
+/* FALSE: it is one more than the request wants. */
+static gboolean
+inherit_node(DroverHandler *handler, const DroverNode *node)
+{
+    for (guint i = 0; i < handler->n_picks; i++) {
+        Pick *pick = &handler->picks[i];
+
+        if (pick->node == NULL && pick->launch == NULL &&
+            drover_node_has_label(node, pick->label)) {
+            inherit(handler, pick, node);
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+/* One that was to be given up: if it becomes ready after all, it is nobody's. */
+static void
+disown_node(DroverHandler *handler, const DroverNode *node)
+{
+    DroverLaunchOrder order = launch_order(handler, &handler->picks[0]);
+
+    order.label = node->labels[0];
+    if (order.label != NULL && is_begun_here(handler, node))
+        drover_launch_disown(drover_launch_resume(&order, node->id, NULL, NULL));
+}
+
+static void
+inherit_all(DroverHandler *handler)
+{
+    g_autoptr(GPtrArray) nodes = find_inherited(handler);
+
+    for (guint i = 0; i < nodes->len; i++)
+        if (!inherit_node(handler, nodes->pdata[i]))
+            disown_node(handler, nodes->pdata[i]);
 }
 
 static void
@@ -1022,8 +1051,7 @@ on_inherited(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
         return;
     }
     drover_log(DROVER_LOG_INFO, &subject, "Going on with the node request");
-    for (guint i = 0; i < handler->n_picks; i++)
-        inherit(handler, &handler->picks[i]);
+    inherit_all(handler);
     handler->phase = PENDING;
     step(handler);
 }
@@ -1057,6 +1085,22 @@ gboolean
 drover_handler_is_paused(const DroverHandler *handler)
 {
     return handler->paused;
+}
+
+char *
+drover_handler_describe(const DroverHandler *handler)
+{
+    guint ready = 0, launching = 0;
+
+    for (guint i = 0; i < handler->n_picks; i++) {
+        ready += handler->picks[i].allocated;
+        launching += handler->picks[i].launch != NULL;
+    }
+    if (handler->obstacle == NULL)
+        return g_strdup_printf("%u of %u node(s) ready, %u being launched", ready, handler->n_picks,
+                               launching);
+    return g_strdup_printf("%u of %u node(s) ready, %u being launched; %s", ready, handler->n_picks,
+                           launching, handler->obstacle);
 }
 
 gboolean

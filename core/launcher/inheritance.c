@@ -1,15 +1,17 @@
 #include "launcher/inheritance.h"
 
 #include "base/log.h"
+#include "launcher/held-node.h"
 #include "zk/lock.h"
 
 #define LOGGER "NodePool"
 
 struct _DroverInheritance {
     DroverParts *parts;
-    DroverInheritanceInUse in_use;
+    const DroverInheritanceHooks *hooks;
     gpointer user_data;
     GPtrArray *locks; /* of DroverLock, being taken over and given up */
+    GPtrArray *nodes; /* of DroverHeldNode, being removed */
 };
 
 /* One that is held now was our predecessor's; one that is not is somebody else's. */
@@ -36,6 +38,35 @@ give_up(DroverInheritance *inheritance, char *directory)
     drover_lock_acquire(lock, DROVER_LOCK_DO_NOT_WAIT, on_taken, inheritance);
 }
 
+static void
+on_node_deleted(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
+{
+    DroverInheritance *inheritance = user_data;
+
+    g_ptr_array_remove_fast(inheritance->nodes, node);
+}
+
+static void
+on_node_taken(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
+{
+    DroverInheritance *inheritance = user_data;
+    const char *state = outcome == DROVER_HELD_DONE
+                            ? drover_json_string(drover_held_node_record(node), "state")
+                            : NULL;
+
+    if (g_strcmp0(state, drover_node_state_name(DROVER_NODE_INIT)) == 0)
+        drover_held_node_delete(node, on_node_deleted, inheritance);
+    else
+        g_ptr_array_remove_fast(inheritance->nodes, node);
+}
+
+static gboolean
+is_just_begun(const DroverInheritance *inheritance, const DroverNode *node)
+{
+    return node->state == DROVER_NODE_INIT && node->launcher != NULL &&
+           inheritance->hooks->is_own(node->launcher, inheritance->user_data);
+}
+
 static gboolean
 may_be_locked(const DroverNode *node)
 {
@@ -51,9 +82,16 @@ give_up_nodes(DroverInheritance *inheritance)
     gpointer node;
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(inheritance->parts->cluster));
-    while (drover_cache_iter_next(&iter, &id, &node))
-        if (may_be_locked(node) && !inheritance->in_use(id, inheritance->user_data))
+    while (drover_cache_iter_next(&iter, &id, &node)) {
+        if (inheritance->hooks->in_use(id, inheritance->user_data))
+            continue;
+        if (is_just_begun(inheritance, node))
+            g_ptr_array_add(
+                inheritance->nodes,
+                drover_held_node_take(inheritance->parts->cluster, id, on_node_taken, inheritance));
+        else if (may_be_locked(node))
             give_up(inheritance, drover_node_lock_path(id));
+    }
 }
 
 static void
@@ -65,20 +103,21 @@ give_up_requests(DroverInheritance *inheritance)
         const DroverRequest *request = g_ptr_array_index(requests, i);
 
         if (request->state == DROVER_REQUEST_PENDING &&
-            !inheritance->in_use(request->id, inheritance->user_data))
+            !inheritance->hooks->in_use(request->id, inheritance->user_data))
             give_up(inheritance, drover_request_lock_path(request->id));
     }
 }
 
 DroverInheritance *
-drover_inheritance_new(DroverParts *parts, DroverInheritanceInUse in_use, gpointer user_data)
+drover_inheritance_new(DroverParts *parts, const DroverInheritanceHooks *hooks, gpointer user_data)
 {
     DroverInheritance *inheritance = g_new0(DroverInheritance, 1);
 
     inheritance->parts = parts;
-    inheritance->in_use = in_use;
+    inheritance->hooks = hooks;
     inheritance->user_data = user_data;
     inheritance->locks = g_ptr_array_new_with_free_func((GDestroyNotify)drover_lock_free);
+    inheritance->nodes = g_ptr_array_new_with_free_func((GDestroyNotify)drover_held_node_free);
     if (drover_session_is_resumed(drover_cluster_session(parts->cluster))) {
         give_up_nodes(inheritance);
         give_up_requests(inheritance);
@@ -92,5 +131,6 @@ drover_inheritance_free(DroverInheritance *inheritance)
     if (inheritance == NULL)
         return;
     g_ptr_array_unref(inheritance->locks);
+    g_ptr_array_unref(inheritance->nodes);
     g_free(inheritance);
 }

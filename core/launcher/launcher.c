@@ -102,11 +102,24 @@ is_in_use(const char *id, gpointer user_data)
            (node != NULL && node->allocated_to != NULL && is_served(launcher, node->allocated_to));
 }
 
+static gboolean
+is_own_pool(const char *launcher_id, gpointer user_data)
+{
+    DroverLauncher *launcher = user_data;
+
+    for (guint i = 0; i < launcher->pools->len; i++)
+        if (strcmp(drover_pool_launcher_id(launcher->pools->pdata[i]), launcher_id) == 0)
+            return TRUE;
+    return FALSE;
+}
+
 /* Once all pools have taken up what is theirs. */
 static void
 settle_inheritance(DroverLauncher *launcher)
 {
-    launcher->inheritance = drover_inheritance_new(&launcher->parts, is_in_use, launcher);
+    static const DroverInheritanceHooks hooks = {.in_use = is_in_use, .is_own = is_own_pool};
+
+    launcher->inheritance = drover_inheritance_new(&launcher->parts, &hooks, launcher);
     drover_journal_prune(launcher->parts.journal, is_in_use, launcher);
 }
 
@@ -353,6 +366,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->parts.usage = drover_usage_new(find_cost, launcher);
     launcher->parts.journal = drover_journal_new(state_dir);
     launcher->parts.busy_nodes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    launcher->parts.taken_up = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     launcher->parts.work = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     launcher->parts.closed = on_request_closed;
     launcher->parts.closed_data = launcher;
@@ -421,6 +435,7 @@ drover_launcher_free(DroverLauncher *launcher)
     drover_usage_free(launcher->parts.usage);
     g_clear_pointer(&launcher->parts.work, g_hash_table_unref);
     g_clear_pointer(&launcher->parts.busy_nodes, g_hash_table_unref);
+    g_clear_pointer(&launcher->parts.taken_up, g_hash_table_unref);
     drover_journal_free(launcher->parts.journal);
     drover_inheritance_free(launcher->inheritance);
     if (launcher->session_listener != 0)

@@ -17,6 +17,7 @@ typedef struct {
     DroverJournal *journal;
     GHashTable *work;       /* launches and deletions under way, see manager.h */
     GHashTable *busy_nodes; /* ids of the nodes that they are about */
+    GHashTable *taken_up;   /* ids of the requests that pools took up from an earlier process */
     /* Requests that are being put back, and what is called when one has been: a stop waits. */
     guint closing;
     void (*closed)(gpointer user_data);

@@ -341,12 +341,14 @@ find_obstacle(const DroverRequest *request, gpointer user_data)
 }
 
 static void
-add_decline(const DroverRequest *request, json_t *record, gpointer user_data)
+add_decline(const DroverRequest *request, json_t *record, const char *reason, gpointer user_data)
 {
     DroverPool *pool = user_data;
     DroverPoolView view = {.launcher_id = pool->launcher_id,
                            .registered = drover_cluster_pools(pool->cluster)};
 
+    drover_verdicts_note(pool->verdicts, request->id, drover_verdict_name(DROVER_VERDICT_DECLINE),
+                         reason);
     refuse(pool, &view, request, record);
 }
 
@@ -385,9 +387,13 @@ accept_request(DroverPool *pool, const DroverRequest *request)
 
 /* ---- Taking up what an earlier process of this session had accepted ---- */
 
+/* Of a request that was accepted: a node of it is ours, or it has none yet and we could serve it.
+ */
 static gboolean
 was_served_here(const DroverPool *pool, const DroverRequest *request)
 {
+    DroverPoolView labels = {.labels = (const char *const *)pool->config->labels};
+    gboolean any = FALSE;
     DroverCacheIter iter;
     const char *id;
     gpointer object;
@@ -396,18 +402,22 @@ was_served_here(const DroverPool *pool, const DroverRequest *request)
     while (drover_cache_iter_next(&iter, &id, &object)) {
         const DroverNode *node = object;
 
-        if (g_strcmp0(node->allocated_to, request->id) == 0 &&
-            g_strcmp0(node->provider, pool->provider) == 0 &&
+        if (g_strcmp0(node->allocated_to, request->id) != 0)
+            continue;
+        if (g_strcmp0(node->provider, pool->provider) == 0 &&
             g_strcmp0(node->pool, pool->name) == 0)
             return TRUE;
+        any = TRUE;
     }
-    return FALSE;
+    return !any && drover_decision_missing_labels(&labels, request) == 0 &&
+           !drover_request_is_declined_by(request, pool->launcher_id);
 }
 
 static void
 take_up_requests(DroverPool *pool)
 {
     const GPtrArray *all = drover_cluster_requests(pool->cluster);
+    GHashTable *taken_up = drover_manager_parts(pool->manager)->taken_up;
     DroverHandlerPlace place = place_of(pool);
 
     pool->took_up = TRUE;
@@ -417,7 +427,8 @@ take_up_requests(DroverPool *pool)
     for (guint i = 0; i < all->len; i++) {
         const DroverRequest *request = g_ptr_array_index(all, i);
 
-        if (request->state == DROVER_REQUEST_PENDING && was_served_here(pool, request))
+        if (request->state == DROVER_REQUEST_PENDING && was_served_here(pool, request) &&
+            g_hash_table_add(taken_up, g_strdup(request->id)))
             g_hash_table_insert(pool->handlers, g_strdup(request->id),
                                 drover_handler_resume(&place, request));
     }
@@ -532,10 +543,14 @@ note_handlers(DroverPool *pool)
     gpointer id, handler;
 
     g_hash_table_iter_init(&iter, pool->handlers);
-    while (g_hash_table_iter_next(&iter, &id, &handler))
-        drover_verdicts_note(
-            pool->verdicts, id,
-            drover_handler_is_paused(handler) ? DROVER_VERDICT_WAIT : DROVER_VERDICT_SERVE, NULL);
+    while (g_hash_table_iter_next(&iter, &id, &handler)) {
+        g_autofree char *progress = drover_handler_describe(handler);
+
+        drover_verdicts_note(pool->verdicts, id,
+                             drover_handler_is_paused(handler) ? DROVER_VERDICT_WAIT
+                                                               : DROVER_VERDICT_SERVE,
+                             progress);
+    }
 }
 
 static void
