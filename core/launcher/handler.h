@@ -36,8 +36,9 @@ typedef struct {
     void (*paused)(DroverHandler *handler, gpointer user_data);
     /* Why the pool can never serve the request any more, or NULL; free with g_free. */
     char *(*find_obstacle)(const DroverRequest *request, gpointer user_data);
-    /* Adds the pool's refusal to a request's record. */
-    void (*add_decline)(const DroverRequest *request, json_t *record, gpointer user_data);
+    /* Adds the pool's refusal, which has a reason, to a request's record. */
+    void (*add_decline)(const DroverRequest *request, json_t *record, const char *reason,
+                        gpointer user_data);
 } DroverHandlerHooks;
 
 typedef struct {
@@ -62,6 +63,8 @@ DroverHandler *drover_handler_resume(const DroverHandlerPlace *place, const Drov
 void drover_handler_step(DroverHandler *handler);
 const DroverRequest *drover_handler_request(const DroverHandler *handler);
 gboolean drover_handler_is_paused(const DroverHandler *handler);
+/* How far it is, and what it waits for; for people. Free with g_free. */
+char *drover_handler_describe(const DroverHandler *handler);
 /* The request is accepted and locked: it outlives a change of the provider. */
 gboolean drover_handler_is_pending(const DroverHandler *handler);
 
