@@ -135,7 +135,7 @@ class Invariants:
         if new is not None and not self._has_the_lock(lock_of_node(node_id), lock_holder):
             self._violated('I-13', f'node {node_id} is written without its lock')
         if owner and owner['state'] == 'fulfilled' and owner.get('requestor') != MIN_READY \
-                and not self._fulfilled_now(old['allocated_to']):
+                and node_id in owner['nodes'] and not self._fulfilled_now(old['allocated_to']):
             self._violated('I-03', f'node {node_id} of the fulfilled request '
                                    f'{old["allocated_to"]} is written')
         if old['state'] == 'hold' and (new is None or new['state'] != 'hold') and \
