@@ -3,8 +3,7 @@
 #include "base/log.h"
 #include "launcher/held-node.h"
 
-#define LOGGER          "NodeDeleter"
-#define TIMEOUT_SECONDS 600
+#define LOGGER "NodeDeleter"
 
 typedef struct {
     grefcount references; /* itself, and an answer of the driver still to come */
@@ -33,6 +32,12 @@ subject_of(const Deletion *deletion)
     return (DroverLogSubject){.logger = LOGGER,
                               .request_id = deletion->node->allocated_to,
                               .node_id = deletion->node->id};
+}
+
+static guint
+timeout_of(const Deletion *deletion)
+{
+    return drover_manager_parts(deletion->manager)->delete_timeout;
 }
 
 /* ---- The end ---- */
@@ -130,8 +135,8 @@ on_timeout(gpointer user_data)
     DroverLogSubject subject = subject_of(deletion);
 
     deletion->timer = 0;
-    drover_log(DROVER_LOG_WARNING, &subject, "The machine is not deleted after %d s",
-               TIMEOUT_SECONDS);
+    drover_log(DROVER_LOG_WARNING, &subject, "The machine is not deleted after %u s",
+               timeout_of(deletion));
     finish(deletion, DROVER_DELETION_FAILED);
     return G_SOURCE_REMOVE;
 }
@@ -154,7 +159,7 @@ delete_machine(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_da
         return;
     }
     g_ref_count_inc(&deletion->references);
-    deletion->timer = g_timeout_add_seconds(TIMEOUT_SECONDS, on_timeout, deletion);
+    deletion->timer = g_timeout_add_seconds(timeout_of(deletion), on_timeout, deletion);
     deletion->task =
         drover_runner_submit(drover_manager_runner(deletion->manager), DROVER_TASK_MACHINE_DELETE,
                              &input, on_machine_deleted, NULL, deletion);

@@ -10,6 +10,7 @@
 
 #define DEFAULT_SYNC_SECONDS    60
 #define DEFAULT_CLEANUP_SECONDS 60
+#define DEFAULT_DELETE_SECONDS  600
 #define SWEEP_TICKS             5
 
 /* ---- The pass ---- */
@@ -396,6 +397,8 @@ drover_launcher_new(const DroverLauncherOptions *options, GError **error)
         options->sync_interval > 0 ? options->sync_interval : DEFAULT_SYNC_SECONDS;
     launcher->cleanup_interval =
         options->cleanup_interval > 0 ? options->cleanup_interval : DEFAULT_CLEANUP_SECONDS;
+    launcher->parts.delete_timeout =
+        options->delete_timeout > 0 ? options->delete_timeout : DEFAULT_DELETE_SECONDS;
     launcher->started = g_get_monotonic_time();
     launcher->stop_limit = options->stop_limit;
     launcher->stopped = options->stopped;

@@ -22,6 +22,7 @@ typedef struct {
     /* Seconds; 0: the default, 60. */
     guint sync_interval;    /* between comparisons of an inventory */
     guint cleanup_interval; /* from the end of one cleanup to the next */
+    guint delete_timeout;   /* of one attempt to delete a machine; default 600 */
     guint stop_limit;       /* seconds, of an orderly stop */
     /* Called once, when a stop has come to its end, from the loop. Then free the launcher. */
     DroverLauncherFunc stopped;

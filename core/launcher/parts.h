@@ -10,6 +10,7 @@
 #include "launcher/usage.h"
 
 typedef struct {
+    guint delete_timeout; /* of one attempt to delete a machine, in seconds */
     DroverCluster *cluster;
     DroverImages *images;
     DroverScanner *scanner;

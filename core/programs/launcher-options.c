@@ -48,6 +48,9 @@ parse(LauncherOptions *options, Raw *raw, char ***words, GError **error)
          "Seconds between comparisons of inventories (default 60)", "SECONDS"},
         {"cleanup-interval", 0, 0, G_OPTION_ARG_INT, &options->cleanup_interval,
          "Seconds between cleanups (default 60)", "SECONDS"},
+        {"delete-timeout", 0, 0, G_OPTION_ARG_INT, &options->delete_timeout,
+         "Seconds in which a machine has to be deleted, before it is tried again (default 600)",
+         "SECONDS"},
         {"stop-timeout", 0, 0, G_OPTION_ARG_INT, &options->stop_timeout,
          "Longest orderly stop (default 30)", "SECONDS"},
         {"no-webapp", 0, 0, G_OPTION_ARG_NONE, &raw->no_webapp,
@@ -128,6 +131,7 @@ fill(LauncherOptions *options, const Raw *raw)
         options->stop_timeout = DEFAULT_STOP;
     options->sync_interval = MAX(options->sync_interval, 0);
     options->cleanup_interval = MAX(options->cleanup_interval, 0);
+    options->delete_timeout = MAX(options->delete_timeout, 0);
 }
 
 gboolean

@@ -11,8 +11,8 @@ typedef struct {
     char *config, *secure, *log_config, *log_file, *pid_file, *state_dir, *command_socket;
     gboolean socket_is_default; /* command_socket was not given */
     gboolean debug, background, version, repl;
-    gint sync_interval, cleanup_interval; /* seconds; 0: not given */
-    gint stop_timeout;                    /* seconds */
+    gint sync_interval, cleanup_interval, delete_timeout; /* seconds; 0: not given */
+    gint stop_timeout;                                    /* seconds */
 } LauncherOptions;
 
 /* FALSE with an error when the words make no sense. `argv` stays. */

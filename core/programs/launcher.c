@@ -130,6 +130,7 @@ begin(Program *program, const LauncherOptions *options, GError **error)
                                             .state_dir = options->state_dir,
                                             .sync_interval = (guint)options->sync_interval,
                                             .cleanup_interval = (guint)options->cleanup_interval,
+                                            .delete_timeout = (guint)options->delete_timeout,
                                             .stop_limit = (guint)options->stop_timeout,
                                             .stopped = (DroverLauncherFunc)g_main_loop_quit,
                                             .stopped_data = loop};

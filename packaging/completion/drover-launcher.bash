@@ -2,7 +2,7 @@
 
 _drover_launcher_options='-h --help -c --config -s --secure -d --debug -f --foreground --background
     -p --pid-file -l --log-config --log-file --state-dir --no-state --sync-interval
-    --cleanup-interval --stop-timeout --no-webapp --repl --version'
+    --cleanup-interval --delete-timeout --stop-timeout --no-webapp --repl --version'
 
 _drover_launcher() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
@@ -19,7 +19,7 @@ _drover_launcher() {
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         ;;
-    --sync-interval | --cleanup-interval | --stop-timeout) ;;
+    --sync-interval | --cleanup-interval | --delete-timeout | --stop-timeout) ;;
     *) mapfile -t COMPREPLY < <(compgen -W "$_drover_launcher_options" -- "$word") ;;
     esac
 }

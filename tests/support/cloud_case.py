@@ -30,11 +30,13 @@ class CloudCase(LauncherCase):
         self.cloud = Cloud(**self.cloud_settings).start()
         self.addCleanup(self.cloud.close)
 
-    def start(self, labels=None, pools=None, launcher=None, name='p', **options):
-        """A launcher with one provider; `launcher`: options of the launcher itself. Returns as soon
-        as its pools are registered."""
+    def start(self, labels=None, pools=None, launcher=None, name='p', arguments=(), **options):
+        """A launcher with one provider; `launcher`: options of the launcher itself, `arguments`:
+        words for its command line. Returns as soon as its pools are registered."""
         provider = self.cloud.provider(name, labels=labels, pools=pools, **options)
-        started = self.launcher(provider, **(launcher or {}))
+        started = self.launcher(provider, start=False, **(launcher or {}))
+        started.arguments += arguments
+        started.start()
         self.wait_for_pools(*(f'{name}-{pool["name"]}' for pool in provider['pools']))
         return started
 
