@@ -233,7 +233,9 @@ drover_deleter_note_node(DroverDeleter *deleter, const char *id)
     manager = deleter->find_manager(node->provider, deleter->user_data);
     if (manager == NULL)
         return;
-    if (drover_cache_lock(drover_cluster_nodes(deleter->cluster), id) != DROVER_CACHE_LOCK_FREE)
+    /* Who unlocks a node mostly changes it, too: look at both. */
+    if (drover_cache_lock(drover_cluster_nodes(deleter->cluster), id) != DROVER_CACHE_LOCK_FREE ||
+        !drover_cache_is_current(drover_cluster_nodes(deleter->cluster), id))
         return;
     if (delete_it)
         delete_node(deleter, manager, node);

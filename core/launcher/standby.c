@@ -9,6 +9,7 @@
 #define STANDBY_PATH   "/drover/standby"
 #define REQUEST_PREFIX DROVER_REQUESTS_PATH "/900-"
 #define MOST_AT_ONCE   100 /* requests in one transaction */
+#define PATIENCE       2.0 /* seconds, with nodes that somebody has locked */
 
 /* Whose request it is; one session's ephemerals may be of an earlier process. */
 typedef enum {
@@ -23,7 +24,8 @@ typedef struct {
     DroverRequest *request;
     Owner owner;
     gboolean busy;       /* it is being ended */
-    GHashTable *skipped; /* ids of its nodes that somebody else has, or that are gone */
+    double patience;     /* until when locked nodes are waited for; 0: none was met */
+    GHashTable *skipped; /* ids of its nodes that are left as they are */
 } Entry;
 
 struct _DroverStandby {
@@ -185,6 +187,19 @@ note_end(DroverStandby *standby, const DroverRequest *request)
     }
 }
 
+/* A locked node may be free at once: others lock what they look at. */
+static gboolean
+is_to_be_skipped(DroverStandby *standby, Entry *entry, const char *id, DroverChangeOutcome outcome)
+{
+    if (outcome == DROVER_CHANGE_BUSY && entry->patience == 0) {
+        entry->patience = now() + PATIENCE;
+        /* Its release wakes us. */
+        drover_cache_lock(drover_cluster_nodes(standby->cluster), id);
+    }
+    return outcome == DROVER_CHANGE_GONE ||
+           (outcome == DROVER_CHANGE_BUSY && now() >= entry->patience);
+}
+
 static void
 on_ended(const DroverChangeResult *result, gpointer user_data)
 {
@@ -198,8 +213,7 @@ on_ended(const DroverChangeResult *result, gpointer user_data)
         return;
     entry->busy = FALSE;
     blamed = find_blamed(entry, result->blamed);
-    if (blamed != NULL &&
-        (result->outcome == DROVER_CHANGE_BUSY || result->outcome == DROVER_CHANGE_GONE)) {
+    if (blamed != NULL && is_to_be_skipped(errand->standby, entry, blamed, result->outcome)) {
         g_hash_table_add(entry->skipped, g_strdup(blamed));
         end(errand->standby, entry);
     }

@@ -645,6 +645,14 @@ drover_cache_exists(const DroverCache *cache, const char *name)
     return find_entry(cache, name) != NULL;
 }
 
+gboolean
+drover_cache_is_current(const DroverCache *cache, const char *name)
+{
+    const Entry *entry = find_entry(cache, name);
+
+    return cache->complete && entry != NULL && !entry->reading && !entry->read_again;
+}
+
 guint
 drover_cache_size(const DroverCache *cache)
 {

@@ -61,6 +61,11 @@ gpointer drover_cache_lookup(const DroverCache *cache, const char *name);
 /* TRUE also for a child whose record means nothing. */
 gboolean drover_cache_exists(const DroverCache *cache, const char *name);
 guint drover_cache_size(const DroverCache *cache);
+/*
+ * FALSE while a child is being read again: what is known of its lock may be newer than its object.
+ * Its change is told when it has been read.
+ */
+gboolean drover_cache_is_current(const DroverCache *cache, const char *name);
 
 /* Every child with an object, in no order. The cache must not change meanwhile. */
 typedef struct {

@@ -481,6 +481,61 @@ test_own_locks(Fixture *fixture, gconstpointer data)
     wait_lock(fixture->mirror, "a", DROVER_CACHE_LOCK_FREE);
 }
 
+typedef struct {
+    Mirror *mirror;
+    const char *text; /* set by who unlocks */
+    gboolean done;
+} Unlocking;
+
+static void
+on_unlocked(const DroverChangeResult *result, gpointer user_data)
+{
+    g_assert_cmpint(result->outcome, ==, DROVER_CHANGE_DONE);
+    ((Unlocking *)user_data)->done = TRUE;
+}
+
+/* A child that is unlocked and current is as whoever unlocked it left it. */
+static gboolean
+is_unlocked(gpointer user_data)
+{
+    Unlocking *unlocking = user_data;
+    const DroverCache *cache = unlocking->mirror->cache;
+
+    if (drover_cache_lock(unlocking->mirror->cache, "a") != DROVER_CACHE_LOCK_FREE ||
+        !drover_cache_is_current(cache, "a"))
+        return FALSE;
+    g_assert_cmpstr(mirror_text(unlocking->mirror, "a"), ==, unlocking->text);
+    return unlocking->done;
+}
+
+static void
+test_current(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *path = below(fixture->root, "a"), *directory = below(path, "lock");
+    TestSession *writer = open_session(NULL);
+
+    put(fixture, "a", "0");
+    begin_cache(fixture);
+    g_assert_false(drover_cache_is_current(fixture->mirror->cache, "never"));
+    wait_lock(fixture->mirror, "a", DROVER_CACHE_LOCK_FREE);
+    for (guint round = 1; round <= 30; round++) {
+        DroverLock *lock = drover_lock_new(writer->session, directory, FALSE, NULL);
+        DroverChange *change = drover_change_new(writer->session);
+        g_autofree char *text = g_strdup_printf("%u", round);
+        g_autoptr(GBytes) bytes = g_bytes_new(text, strlen(text));
+        Unlocking unlocking = {fixture->mirror, text, FALSE};
+
+        g_assert_cmpint(acquire(lock, DROVER_LOCK_DO_NOT_WAIT), ==, DROVER_LOCK_HELD);
+        wait_lock(fixture->mirror, "a", DROVER_CACHE_LOCK_TAKEN);
+        drover_change_release(change, lock);
+        drover_change_set(change, path, bytes, -1);
+        drover_change_commit(change, on_unlocked, &unlocking);
+        wait_until(is_unlocked, &unlocking);
+        drover_lock_free(lock);
+    }
+    close_session(writer);
+}
+
 /* ---- Its end ---- */
 
 static void
@@ -530,6 +585,7 @@ add_tests(void)
     add_with("/zk/cache/Z-38-locks-suspended", FALSE, test_locks_without_connection);
     add_with("/zk/cache/Z-38-locks-lost", TRUE, test_locks_without_connection);
     add("/zk/cache/own-locks", test_own_locks);
+    add("/zk/cache/current", test_current);
     add("/zk/cache/freed-while-reading", test_freed_while_reading);
 }
 
