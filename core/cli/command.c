@@ -5,7 +5,7 @@
 
 #include "cli/arguments.h"
 
-#define COMMAND_LINE "  %-18s %s\n"
+#define COMMAND_LINE "  %-21s %s\n"
 
 static const DroverCommand *const commands[] = {
     &drover_list_command,
@@ -13,12 +13,22 @@ static const DroverCommand *const commands[] = {
     &drover_request_submit_command,
     &drover_request_show_command,
     &drover_request_release_command,
+    &drover_explain_command,
     &drover_hold_command,
     &drover_delete_command,
     &drover_info_command,
     &drover_config_validate_command,
     &drover_driver_list_command,
     &drover_driver_info_command,
+    &drover_launcher_status_command,
+    &drover_launcher_pause_command,
+    &drover_launcher_unpause_command,
+    &drover_launcher_graceful_command,
+    &drover_launcher_stop_command,
+    &drover_launcher_reconfigure_command,
+    &drover_launcher_explain_command,
+    &drover_launcher_dump_command,
+    &drover_launcher_profile_command,
 };
 
 char *
@@ -159,17 +169,19 @@ print_help(const DroverCli *cli, const DroverCommand *command, GOptionContext *c
 static int
 run_parsed(DroverCli *cli, const DroverCommand *command, const char *const *arguments)
 {
-    guint given = g_strv_length((char **)arguments), wanted = command->argument != NULL;
+    guint given = g_strv_length((char **)arguments), most = command->argument != NULL;
+    guint wanted = most > 0 && command->argument[0] != '[';
     const char *mistake = command->find_mistake != NULL ? command->find_mistake() : NULL;
     int status = 0;
 
     if (given < wanted)
         return drover_cli_misused(cli, command, "the following arguments are required: %s",
                                   command->argument);
-    if (given > wanted)
-        return drover_cli_misused(cli, command, "unrecognized arguments: %s", arguments[wanted]);
+    if (given > most)
+        return drover_cli_misused(cli, command, "unrecognized arguments: %s", arguments[most]);
     if (mistake != NULL)
         return drover_cli_misused(cli, command, "%s", mistake);
+    cli->command = command;
     if (command->needs_store)
         status = connect_to_store(cli);
     return status != 0 ? status : command->run(cli, arguments[0]);

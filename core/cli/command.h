@@ -10,11 +10,15 @@
 #include "cli/store.h"
 #include "driver/host.h"
 
+typedef struct _DroverCommand DroverCommand;
+
 typedef struct {
     const char *program; /* as it was called: "drover", "nodepool" */
     const char *config_path, *secure_path;
     gboolean json;
     guint connect_timeout; /* seconds, 0: for ever */
+
+    const DroverCommand *command; /* the one that is run */
 
     /* Made when asked for. */
     DroverDriverHost *drivers;
@@ -22,20 +26,27 @@ typedef struct {
     DroverStore *store; /* connected before a command runs that needs it */
 } DroverCli;
 
-typedef struct {
-    const char *name;            /* one word, or two: "request submit" */
-    const char *summary;         /* one line of the help */
-    const char *argument;        /* the word that it takes, as the help calls it; NULL: none */
+struct _DroverCommand {
+    const char *name;    /* one word, or two: "request submit" */
+    const char *summary; /* one line of the help */
+    /* The word that it takes, as the help calls it; in brackets when it may be left out; NULL:
+     * none. */
+    const char *argument;
     const GOptionEntry *options; /* beyond --json and --help; set variables of the command's file */
     const char *(*find_mistake)(void); /* in the options, a sentence; may be NULL */
     gboolean needs_store;
+    /* `argument` is NULL when it was left out. */
     int (*run)(DroverCli *cli, const char *argument);
-} DroverCommand;
+};
 
 extern const DroverCommand drover_list_command, drover_hold_command, drover_delete_command,
     drover_info_command, drover_config_validate_command, drover_driver_list_command,
     drover_driver_info_command, drover_request_list_command, drover_request_submit_command,
-    drover_request_show_command, drover_request_release_command;
+    drover_request_show_command, drover_request_release_command, drover_explain_command,
+    drover_launcher_status_command, drover_launcher_pause_command, drover_launcher_unpause_command,
+    drover_launcher_graceful_command, drover_launcher_stop_command,
+    drover_launcher_reconfigure_command, drover_launcher_explain_command,
+    drover_launcher_dump_command, drover_launcher_profile_command;
 
 /* Runs the command that the words begin with. Returns the exit status. */
 int drover_cli_run(DroverCli *cli, const char *const *words);

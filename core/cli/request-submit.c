@@ -144,25 +144,11 @@ is_over(const DroverRequest *request)
     return request->state == DROVER_REQUEST_FULFILLED || request->state == DROVER_REQUEST_FAILED;
 }
 
-/* How many requests are served before ours, and ours. */
 static void
 find_position(Waiting *waiting)
 {
-    g_autoptr(GPtrArray) requests = NULL;
-
     waiting->position_time = g_get_monotonic_time();
-    waiting->position = 0;
-    if (waiting->request->state != DROVER_REQUEST_REQUESTED)
-        return;
-    requests = drover_requests_read_all(waiting->cli->store, NULL);
-    waiting->position = 1;
-    for (guint i = 0; requests != NULL && i < requests->len; i++) {
-        const DroverRequest *other = requests->pdata[i];
-
-        if (other->state == DROVER_REQUEST_REQUESTED &&
-            drover_request_compare(other, waiting->request) < 0)
-            waiting->position++;
-    }
+    waiting->position = drover_request_position(waiting->cli->store, waiting->request);
 }
 
 static char *

@@ -67,6 +67,24 @@ drover_request_read_nodes(DroverStore *store, const DroverRequest *request, GErr
     return nodes;
 }
 
+guint
+drover_request_position(DroverStore *store, const DroverRequest *request)
+{
+    g_autoptr(GPtrArray) requests = NULL;
+    guint position = 1;
+
+    if (request->state != DROVER_REQUEST_REQUESTED)
+        return 0;
+    requests = drover_requests_read_all(store, NULL);
+    for (guint i = 0; requests != NULL && i < requests->len; i++) {
+        const DroverRequest *other = requests->pdata[i];
+
+        position +=
+            other->state == DROVER_REQUEST_REQUESTED && drover_request_compare(other, request) < 0;
+    }
+    return requests != NULL ? position : 0;
+}
+
 /* ---- As JSON ---- */
 
 /* "ssh -p 22022 zuul@host"; NULL when it is not reached by ssh or has no address. */
@@ -177,6 +195,8 @@ print_text(const DroverCli *cli, const DroverRequest *request, const json_t *obj
     }
     for (char **launcher = request->declined_by; *launcher != NULL; launcher++)
         drover_cli_print("  declined by %s\n", *launcher);
+    if (request->state == DROVER_REQUEST_REQUESTED || request->state == DROVER_REQUEST_PENDING)
+        printf("Why it waits: %s explain %s\n", cli->program, request->id);
     if (request->state == DROVER_REQUEST_FULFILLED)
         printf("Give it back with: %s request release %s\n", cli->program, request->id);
 }

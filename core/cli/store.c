@@ -272,18 +272,19 @@ drover_record_free(DroverRecord *record)
     g_free(record);
 }
 
-/* The record of these answers; NULL without data. `lock` may be NULL. */
+/* The record of these answers; NULL when there is none. `lock` may be NULL. */
 static DroverRecord *
-take_record(const char *name, Question *data, Question *lock)
+take_record(const char *name, Question *data, Question *lock, gboolean even_empty)
 {
     DroverRecord *record;
 
-    if (data->reply->rc != ZOK || g_bytes_get_size(data->reply->data) == 0)
+    if (data->reply->rc != ZOK || (!even_empty && g_bytes_get_size(data->reply->data) == 0))
         return NULL;
     record = g_new0(DroverRecord, 1);
     record->name = g_strdup(name);
     record->data = g_steal_pointer(&data->reply->data);
     record->version = data->reply->stat.version;
+    record->owner = data->reply->stat.ephemeralOwner;
     if (lock != NULL)
         record->contenders = take_names(lock);
     return record;
@@ -320,7 +321,8 @@ drover_store_read_each(DroverStore *store, const char *parent, const char *const
     records = g_ptr_array_new_with_free_func((GDestroyNotify)drover_record_free);
     for (guint i = 0; i < asked->len; i++) {
         Question *lock = step == 2 ? batch->pdata[i * step + 1] : NULL;
-        DroverRecord *record = take_record(asked->pdata[i], batch->pdata[i * step], lock);
+        DroverRecord *record = take_record(asked->pdata[i], batch->pdata[i * step], lock,
+                                           (flags & DROVER_READ_EMPTY) != 0);
 
         if (record != NULL)
             g_ptr_array_add(records, record);

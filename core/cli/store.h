@@ -29,12 +29,14 @@ typedef enum {
     DROVER_READ_PLAIN = 0,
     DROVER_READ_LOCK = 1 << 0,  /* the contenders of <znode>/lock too */
     DROVER_READ_WATCH = 1 << 1, /* the next change is told to the session's observers */
+    DROVER_READ_EMPTY = 1 << 2, /* also what has no data */
 } DroverReadFlags;
 
 typedef struct {
     char *name;   /* of the znode */
-    GBytes *data; /* never NULL or empty in what is returned */
+    GBytes *data; /* never NULL, nor empty unless asked for */
     gint32 version;
+    gint64 owner;      /* the session of an ephemeral znode; else 0 */
     char **contenders; /* names in <znode>/lock, when asked for */
 } DroverRecord;
 void drover_record_free(DroverRecord *record);

@@ -1,6 +1,6 @@
 #include "launcher/verdict-board.h"
 
-#include "model/record.h"
+#include "model/component.h"
 #include "zk/registration.h"
 
 /* Of one record. ZooKeeper takes 1 MiB. */

@@ -1,17 +1,12 @@
 /*
- * Where a pool tells the cluster what it decided: an ephemeral znode below /drover/decisions, which
- * `drover explain` reads. It is written when something has changed, and seldom enough that it
+ * Where a pool tells the cluster what it decided: an ephemeral znode, see DROVER_DECISIONS_PATH,
+ * which `drover explain` reads. It is written when something has changed, and seldom enough that it
  * costs next to nothing: the more there is to write, the longer a board waits.
- *
- *     {"launcher": id, "provider": .., "pool": .., "left_out": n,
- *      "requests": [{"id": .., "verdict": .., "reason": .., "since": ..}]}
  */
 #pragma once
 
 #include "launcher/verdicts.h"
 #include "zk/session.h"
-
-#define DROVER_DECISIONS_PATH "/drover/decisions"
 
 typedef struct _DroverVerdictBoard DroverVerdictBoard;
 

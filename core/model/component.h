@@ -6,6 +6,14 @@
 #include "model/record.h"
 
 #define DROVER_COMPONENTS_PATH "/nodepool/components"
+/*
+ * Each pool of Drover tells here, in an ephemeral znode of its own, what it decided last about the
+ * requests that are there:
+ *
+ *     {"launcher": id, "provider": .., "pool": .., "left_out": how many more it decided about,
+ *      "requests": [{"id": .., "verdict": .., "reason": .., "since": seconds since the epoch}]}
+ */
+#define DROVER_DECISIONS_PATH "/drover/decisions"
 /* The form of records that this version writes. */
 #define DROVER_MODEL_API 0
 

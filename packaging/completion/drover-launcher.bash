@@ -1,7 +1,7 @@
 # bash completion for drover-launcher, also under the name nodepool-launcher.
 
 _drover_launcher_options='-h --help -c --config -s --secure -d --debug -f --foreground --background
-    -p --pid-file -l --log-config --log-file --state-dir --no-state --sync-interval
+    -p --pid-file -l --log-config --log-file --state-dir --no-state --command-socket --sync-interval
     --cleanup-interval --delete-timeout --stop-timeout --no-webapp --repl --version'
 
 _drover_launcher() {
@@ -11,7 +11,7 @@ _drover_launcher() {
     [[ $word == = ]] && word=
     COMPREPLY=()
     case $before in
-    -c | --config | -s | --secure | -p | --pid-file | -l | --log-config | --log-file)
+    -c | --config | -s | --secure | -p | --pid-file | -l | --log-config | --log-file | --command-socket)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         ;;

@@ -1,17 +1,19 @@
 # bash completion for drover, also under the name nodepool. Ids come from ZooKeeper, which is not
 # waited for long.
 
-_drover_commands='list request-list request hold delete info config-validate driver'
+_drover_commands='list request-list request explain hold delete info config-validate driver launcher'
 _drover_options='-h --help -c --config -s --secure -l --log-config --debug --json --connect-timeout
     --version'
 declare -A _drover_second=(
     [request]='submit show release'
     [driver]='list info'
+    [launcher]='status pause unpause graceful stop reconfigure explain dump profile'
 )
 declare -A _drover_command_options=(
     [list]='--detail'
     [delete]='--now --force'
     [config-validate]='--strict'
+    [explain]='--node'
     ['request submit']='-L --label -n --count -w --wait --timeout --tenant --provider --priority'
 )
 
@@ -71,6 +73,7 @@ _drover() {
         words="${_drover_second[$command]} -h --help"
     else
         words="${_drover_command_options[$command]-} -h --help --json"
+        [[ $command == launcher\ * ]] && words+=' --socket'
         case "$command $before" in
         'request submit --priority')
             words='100 200 300'
@@ -78,6 +81,13 @@ _drover() {
         'request show '* | 'request release '*)
             words+=" $(_drover_values id request-list)"
             ;;
+        'launcher '*' --socket')
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+            ;;
+        'explain --node') words=$(_drover_values id list) ;;
+        'explain '* | 'launcher explain '*) words+=" $(_drover_values id request-list)" ;;
         'hold '* | 'delete '*) words+=" $(_drover_values id list)" ;;
         'driver info '*) words+=" $(_drover_values name driver list)" ;;
         'request submit '*)

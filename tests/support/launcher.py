@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -52,6 +53,10 @@ def labels_of(providers):
                 names += labels.split() if isinstance(labels, str) else labels
             names += [label['name'] for label in pool.get('labels', [])]
     return [{'name': name} for name in dict.fromkeys(names)]
+
+
+class CommandError(Exception):
+    """A launcher does not do what it was told; its words."""
 
 
 class Launcher:
@@ -194,6 +199,25 @@ class Launcher:
 
     def tail(self, count=40):
         return '\n'.join(['the log ends with', *self.lines[-count:]])
+
+    # ---- Commands ----
+
+    @property
+    def socket_path(self):
+        """With a state folder."""
+        return f'{self.folder}/state/command.sock'
+
+    def command(self, name, **arguments):
+        """The result of a command; raises CommandError."""
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(30)
+            client.connect(self.socket_path)
+            client.sendall(json.dumps({'command': name, **arguments}).encode() + b'\n')
+            with client.makefile() as answers:
+                answer = json.loads(answers.readline())
+        if 'error' in answer:
+            raise CommandError(answer['error'])
+        return answer['result']
 
     def dump(self):
         """The numbers that SIGUSR2 writes to the log: name -> value."""

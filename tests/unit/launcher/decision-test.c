@@ -293,6 +293,9 @@ test_defers_while_paused_or_busy(Scene *scene, gconstpointer data)
     scene->view.at_max_concurrency = TRUE;
     check(scene, request, DROVER_VERDICT_DEFER, "max-concurrency");
     check(scene, impossible, DROVER_VERDICT_DECLINE, "[x]");
+    scene->view.held = "held by the test";
+    check(scene, request, DROVER_VERDICT_DEFER, "held by the test");
+    check(scene, impossible, DROVER_VERDICT_DECLINE, "[x]");
 }
 
 /* ---- Order ---- */
