@@ -34,6 +34,7 @@ typedef struct {
     DroverRequest *request;
     GPtrArray *nodes;      /* of DroverNode */
     gboolean lock_present; /* the request's lock directory exists */
+    guint rounds;          /* how often its lock was looked at */
     GHashTable *names;     /* of a list that was read before */
     gint64 czxid;          /* of the znode */
 } DroverErrand;

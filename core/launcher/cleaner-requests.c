@@ -5,6 +5,9 @@
 #include "launcher/cleaner-private.h"
 #include "launcher/node-claim.h"
 
+/* The list of nodes, the list again, a new node, the node again. */
+#define MOST_ROUNDS 5
+
 /* ---- Nodes ---- */
 
 /* What is deleted anyway, or is somebody's, is left out. */
@@ -134,18 +137,42 @@ is_unchanged(const DroverErrand *errand)
     return drover_cluster_request(errand->cleaner->cluster, errand->request->id) == errand->request;
 }
 
+static void look_at_lock(DroverErrand *errand);
+
+/*
+ * Nodes that were made before the lock became free are to be seen, too. Answers come in order, so
+ * after some more of them everything that was under way at the first one has been read.
+ */
+static gboolean
+has_seen_all(const DroverErrand *errand)
+{
+    return errand->rounds >= MOST_ROUNDS || drover_cluster_is_settled(errand->cleaner->cluster);
+}
+
 static void
 on_lock_looked_at(const DroverReadReply *reply, gpointer user_data)
 {
     DroverErrand *errand = user_data;
 
     errand->lock_present = reply->rc == ZOK;
-    if ((reply->rc == ZNONODE || drover_errand_has_read(errand, reply->rc)) &&
-        reply->stat.numChildren == 0 && drover_errand_goes_on(errand) && is_unchanged(errand) &&
-        take_nodes(errand))
+    if ((reply->rc != ZNONODE && !drover_errand_has_read(errand, reply->rc)) ||
+        reply->stat.numChildren > 0 || !drover_errand_goes_on(errand) || !is_unchanged(errand))
+        drover_errand_free(errand);
+    else if (!has_seen_all(errand))
+        look_at_lock(errand);
+    else if (take_nodes(errand))
         reset(errand);
     else
         drover_errand_free(errand);
+}
+
+static void
+look_at_lock(DroverErrand *errand)
+{
+    g_autofree char *lock = drover_request_lock_path(errand->request->id);
+
+    errand->rounds++;
+    drover_session_exists(drover_errand_session(errand), lock, FALSE, on_lock_looked_at, errand);
 }
 
 void
@@ -156,7 +183,6 @@ drover_clean_lost_requests(DroverCleaner *cleaner, const char *task)
     for (guint i = 0; i < requests->len; i++) {
         DroverRequest *request = requests->pdata[i];
         g_autofree char *path = drover_request_path(request->id);
-        g_autofree char *lock = drover_request_lock_path(request->id);
         DroverErrand *errand = NULL;
 
         if (request->state == DROVER_REQUEST_PENDING)
@@ -164,7 +190,6 @@ drover_clean_lost_requests(DroverCleaner *cleaner, const char *task)
         if (errand == NULL)
             continue;
         errand->request = drover_request_ref(request);
-        drover_session_exists(drover_errand_session(errand), lock, FALSE, on_lock_looked_at,
-                              errand);
+        look_at_lock(errand);
     }
 }

@@ -333,6 +333,13 @@ find_own_node(const DroverHandler *handler, const Pick *pick)
                : NULL;
 }
 
+static void
+say_closed(const DroverHandler *handler)
+{
+    if (handler->parts->cluster != NULL)
+        handler->parts->closed(handler->parts->closed_data);
+}
+
 static void commit_put_back(DroverHandler *handler);
 
 /* Others have a node of ours, or changed it: it stays allocated until the request is gone. */
@@ -351,7 +358,7 @@ on_put_back(const DroverChangeResult *result, gpointer user_data)
     Pick *blamed = find_pick(handler, result->blamed);
 
     handler->parts->closing--;
-    if (is_in_the_way(result, blamed)) {
+    if (is_in_the_way(result, blamed) && handler->parts->cluster != NULL) {
         DroverLogSubject subject = subject_of(handler);
 
         subject.node_id = blamed->node->id;
@@ -369,7 +376,7 @@ on_put_back(const DroverChangeResult *result, gpointer user_data)
             finish(handler, DROVER_HANDLER_DECLINED);
         else
             g_clear_pointer(&handler->lock, drover_lock_free);
-        handler->parts->closed(handler->parts->closed_data);
+        say_closed(handler);
     }
     handler_unref(handler);
 }
@@ -510,9 +517,12 @@ static void
 on_accepted(const DroverChangeResult *result, gpointer user_data)
 {
     DroverHandler *handler = user_data;
-    gboolean accepted = result->outcome == DROVER_CHANGE_DONE && take_pending_request(handler);
+    /* The last answers come when the session is closed, and there is no cluster any more. */
+    gboolean accepted = result->outcome == DROVER_CHANGE_DONE && handler->parts->cluster != NULL &&
+                        take_pending_request(handler);
 
     handler->writing = FALSE;
+    handler->parts->closing--;
     if (!accepted)
         log_failed_change(handler, result, "Not accepted");
     if (accepted && answered(handler)) {
@@ -527,6 +537,7 @@ on_accepted(const DroverChangeResult *result, gpointer user_data)
     } else {
         g_clear_pointer(&handler->lock, drover_lock_free);
     }
+    say_closed(handler);
     handler_unref(handler);
 }
 
@@ -546,6 +557,7 @@ make_pending(DroverHandler *handler)
     drover_change_hold(change, handler->lock);
     set_request(handler, change, record);
     handler->writing = TRUE;
+    handler->parts->closing++;
     g_ref_count_inc(&handler->references);
     drover_change_commit(change, on_accepted, handler);
 }
@@ -993,6 +1005,7 @@ inherit(DroverHandler *handler, Pick *pick, const DroverNode *node)
 {
     DroverLaunchOrder order = launch_order(handler, pick);
 
+    g_clear_pointer(&pick->promise, drover_usage_give_back);
     if (node->state == DROVER_NODE_READY) {
         pick->node = drover_node_ref((DroverNode *)node);
         pick->allocated = TRUE;
@@ -1046,7 +1059,7 @@ on_inherited(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
     DroverHandler *handler = user_data;
     DroverLogSubject subject = subject_of(handler);
 
-    if (outcome != DROVER_LOCK_HELD || !take_pending_request(handler)) {
+    if (outcome != DROVER_LOCK_HELD || !take_pending_request(handler) || handler->manager == NULL) {
         finish(handler, DROVER_HANDLER_CHANGED);
         return;
     }

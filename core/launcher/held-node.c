@@ -24,6 +24,7 @@ struct _DroverHeldNode {
     Work work;
     json_t *fields; /* being stored */
     gboolean release;
+    DroverHeldMadeFunc made;
     DroverHeldFunc done;
     gpointer user_data;
 };
@@ -220,6 +221,15 @@ set_id(DroverHeldNode *held, const char *id)
 }
 
 static void
+take_created(DroverHeldNode *held, const char *id, gint32 version)
+{
+    set_id(held, id);
+    held->version = version;
+    held->made(held->user_data);
+    acquire_lock(held);
+}
+
+static void
 on_created(const DroverChangeResult *result, gpointer user_data)
 {
     DroverHeldNode *held = user_data;
@@ -227,9 +237,7 @@ on_created(const DroverChangeResult *result, gpointer user_data)
     if (!answered(held))
         return;
     if (result->outcome == DROVER_CHANGE_DONE) {
-        set_id(held, strrchr(result->created[0], '/') + 1);
-        held->version = 0;
-        acquire_lock(held);
+        take_created(held, strrchr(result->created[0], '/') + 1, 0);
     } else if (result->outcome == DROVER_CHANGE_UNKNOWN) {
         wait_for_caches(held);
     } else {
@@ -268,9 +276,7 @@ create(DroverHeldNode *held)
     DroverChange *change;
 
     if (made != NULL) {
-        set_id(held, made->id);
-        held->version = made->version;
-        acquire_lock(held);
+        take_created(held, made->id, made->version);
         return;
     }
     change = drover_change_new(session_of(held));
@@ -383,11 +389,12 @@ held_new(DroverCluster *cluster, DroverHeldFunc done, gpointer user_data)
 }
 
 DroverHeldNode *
-drover_held_node_create(DroverCluster *cluster, const json_t *record, DroverHeldFunc done,
-                        gpointer user_data)
+drover_held_node_create(DroverCluster *cluster, const json_t *record, DroverHeldMadeFunc made,
+                        DroverHeldFunc done, gpointer user_data)
 {
     DroverHeldNode *held = held_new(cluster, done, user_data);
 
+    held->made = made;
     held->record = json_deep_copy(record);
     held->work = CREATING;
     step(held);

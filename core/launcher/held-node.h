@@ -23,9 +23,13 @@ typedef enum {
 
 typedef void (*DroverHeldFunc)(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_data);
 
-/* Makes a node of the record (a new reference is taken), in state `init`, and locks it. */
+/* The record is there, the cluster's cache has it. It is not locked yet. */
+typedef void (*DroverHeldMadeFunc)(gpointer user_data);
+
+/* Makes a node of the record (which is copied), in state `init`, and locks it. */
 DroverHeldNode *drover_held_node_create(DroverCluster *cluster, const json_t *record,
-                                        DroverHeldFunc done, gpointer user_data);
+                                        DroverHeldMadeFunc made, DroverHeldFunc done,
+                                        gpointer user_data);
 /* Locks a node without waiting, and reads its record. */
 DroverHeldNode *drover_held_node_take(DroverCluster *cluster, const char *id, DroverHeldFunc done,
                                       gpointer user_data);

@@ -1,6 +1,7 @@
 #include "launcher/inheritance.h"
 
 #include "base/log.h"
+#include "launcher/deletion.h"
 #include "launcher/held-node.h"
 #include "zk/lock.h"
 
@@ -67,11 +68,11 @@ is_just_begun(const DroverInheritance *inheritance, const DroverNode *node)
            inheritance->hooks->is_own(node->launcher, inheritance->user_data);
 }
 
+/* A launch or a deletion may have had it, before or after it wrote anything. */
 static gboolean
 may_be_locked(const DroverNode *node)
 {
-    return node->state == DROVER_NODE_INIT || node->state == DROVER_NODE_BUILDING ||
-           node->state == DROVER_NODE_DELETING;
+    return node->state == DROVER_NODE_INIT || drover_deletion_is_due(node->state);
 }
 
 static void

@@ -764,6 +764,15 @@ fill_templates(DroverLaunch *launch)
                                           launch->request, &subject);
 }
 
+/* The record counts from now on. */
+static void
+on_record_made(gpointer user_data)
+{
+    DroverLaunch *launch = user_data;
+
+    g_clear_pointer(&launch->promise, drover_usage_give_back);
+}
+
 static void
 on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
 {
@@ -774,7 +783,6 @@ on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
         lose(launch);
         return;
     }
-    g_clear_pointer(&launch->promise, drover_usage_give_back);
     fill_templates(launch);
     g_hash_table_add(launch->parts->busy_nodes, g_strdup(drover_launch_node_id(launch)));
     drover_log(DROVER_LOG_INFO, &subject, "Launching a node with label %s", launch->label);
@@ -829,7 +837,8 @@ record_node(DroverLaunch *launch, const char *launcher_id)
     launch->promise =
         drover_usage_promise(launch->parts->usage, provider, pool, launch->request->tenant_name,
                              drover_facts_cost(facts, pool, launch->label));
-    launch->node = drover_held_node_create(launch->parts->cluster, record, on_recorded, launch);
+    launch->node = drover_held_node_create(launch->parts->cluster, record, on_record_made,
+                                           on_recorded, launch);
 }
 
 DroverLaunch *

@@ -443,6 +443,7 @@ drover_launcher_free(DroverLauncher *launcher)
     drover_inheritance_free(launcher->inheritance);
     if (launcher->session_listener != 0)
         drover_session_remove(launcher->session, launcher->session_listener);
+    launcher->parts.cluster = NULL;
     drover_cluster_free(launcher->cluster);
     if (launcher->session != NULL)
         drover_session_close(launcher->session);

@@ -10,8 +10,8 @@
 #include "launcher/usage.h"
 
 typedef struct {
-    guint delete_timeout; /* of one attempt to delete a machine, in seconds */
-    DroverCluster *cluster;
+    guint delete_timeout;   /* of one attempt to delete a machine, in seconds */
+    DroverCluster *cluster; /* NULL while the session is being closed at the very end */
     DroverImages *images;
     DroverScanner *scanner;
     DroverUsage *usage;
@@ -19,7 +19,8 @@ typedef struct {
     GHashTable *work;       /* launches and deletions under way, see manager.h */
     GHashTable *busy_nodes; /* ids of the nodes that they are about */
     GHashTable *taken_up;   /* ids of the requests that pools took up from an earlier process */
-    /* Requests that are being put back, and what is called when one has been: a stop waits. */
+    /* Requests that are being accepted or put back, and what is called when one has been: a stop
+     * waits. */
     guint closing;
     void (*closed)(gpointer user_data);
     gpointer closed_data;

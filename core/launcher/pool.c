@@ -156,6 +156,7 @@ drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *
                "Node request vanished");
     g_hash_table_remove(pool->handlers, id);
     drover_handler_abandon(handler);
+    drover_pool_note_paused(pool);
 }
 
 /* ---- Life ---- */

@@ -22,7 +22,7 @@ class Worker(threading.Thread):
     """One client: a scheduler and an executor with a session each. One request at a time."""
 
     def __init__(self, crowd, number):
-        super().__init__(name=f'client-{number}')
+        super().__init__(name=f'client-{number}', daemon=True)  # a test that fails ends at once
         self.crowd = crowd
         self.random = random_module.Random(crowd.random.random())
         self.scheduler = Scheduler(crowd.hosts, crowd.timeout)
@@ -62,6 +62,11 @@ class Worker(threading.Thread):
             self.scheduler.client.retry(self.scheduler.client.exists, '/nodepool')
 
     def take_nodes(self, request, ending):
+        if self.crowd.may_fail and \
+                request.wait('fulfilled', 'failed', limit=PATIENCE)['state'] == 'failed':
+            self.crowd.note('failed')
+            request.cancel()
+            return
         request.wait('fulfilled', limit=PATIENCE)
         self.crowd.note('served')
         if self.executor is None:
@@ -96,7 +101,8 @@ class Crowd:
                'die in use': 2, 'die before use': 1}
 
     def __init__(self, hosts, random, workers=6, labels=('l',), most_nodes=1, endings=None,
-                 timeout=10.0):
+                 timeout=10.0, may_fail=False):
+        self.may_fail = may_fail  # the requests, since clouds do
         self.hosts, self.random, self.timeout = hosts, random, timeout
         self.labels, self.most_nodes = list(labels), most_nodes
         self.endings = endings or self.ENDINGS
@@ -135,6 +141,10 @@ class Crowd:
         with self.guard:
             self.counts[event] += 1
             self.guard.notify_all()
+
+    def has_ended(self):
+        with self.guard:
+            return self.counts['ended'] == len(self.workers)
 
     def wait_for_served(self, count):
         """Until so many more requests were fulfilled, or the crowd has ended."""
