@@ -53,7 +53,10 @@ joined(const json_t *strings)
     const json_t *word;
     size_t i;
 
-    json_array_foreach(strings, i, word) g_ptr_array_add(words, (char *)json_string_value(word));
+    json_array_foreach(strings, i, word)
+    {
+        g_ptr_array_add(words, (char *)json_string_value(word));
+    }
     g_ptr_array_add(words, NULL);
     return g_strjoinv(", ", (char **)words->pdata);
 }

@@ -538,13 +538,13 @@ test_no_answers(Scene *scene, gconstpointer data)
 {
     g_autofree char *path = g_build_filename(scene->folder, "other", NULL);
     g_autoptr(GSocket) listener = drover_command_listen(path, NULL);
-    GThread *thread = g_thread_new("server", answer_badly, listener);
+    g_autoptr(GThread) server = g_thread_new("server", answer_badly, listener);
 
     assert_call_fails(path, DROVER_ERROR_MALFORMED);
     assert_call_fails(path, DROVER_ERROR_MALFORMED);
     assert_call_fails(path, DROVER_ERROR_LOST);
     assert_call_fails(path, DROVER_ERROR_LOST);
-    g_thread_join(thread);
+    g_thread_join(g_steal_pointer(&server));
 }
 
 int
