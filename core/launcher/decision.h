@@ -10,6 +10,7 @@
 typedef enum {
     DROVER_ROOM_FITS,
     DROVER_ROOM_FULL,
+    DROVER_ROOM_NEVER,   /* of a tenant: not even if it had nothing else */
     DROVER_ROOM_REFUSED, /* the cloud has just refused what should have fitted: look again later */
     DROVER_ROOM_UNKNOWN, /* the driver has been asked; look again when it has answered */
 } DroverRoom;

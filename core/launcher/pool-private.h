@@ -31,6 +31,7 @@ struct _DroverPool {
     DroverStock *stock;
     GHashTable *handlers;  /* request id -> DroverHandler */
     GHashTable *declining; /* request ids */
+    GHashTable *hopeless; /* ids of requests that were warned of: more than their tenant may have */
     DroverCloudView cloud;
     DroverVerdicts *verdicts;
     DroverVerdictBoard *board;

@@ -100,9 +100,16 @@ ask_ever(const DroverRequest *request, char **reason, gpointer user_data)
 static DroverRoom
 ask_tenant(const DroverRequest *request, char **reason, gpointer user_data)
 {
-    const DroverPool *pool = user_data;
+    DroverPool *pool = user_data;
+    DroverRoom room =
+        drover_room_of_tenant(pool->manager, pool->config, pool->tenants, request, reason);
 
-    return drover_room_of_tenant(pool->manager, pool->config, pool->tenants, request, reason);
+    if (room == DROVER_ROOM_NEVER && g_hash_table_add(pool->hopeless, g_strdup(request->id))) {
+        DroverLogSubject subject = drover_pool_subject(pool, request);
+
+        drover_log(DROVER_LOG_WARNING, &subject, "The request will wait for ever: %s", *reason);
+    }
+    return room;
 }
 
 static gboolean

@@ -13,6 +13,7 @@ drover_pool_unref(DroverPool *pool)
     drover_stock_unref(pool->stock);
     g_hash_table_unref(pool->handlers);
     g_hash_table_unref(pool->declining);
+    g_hash_table_unref(pool->hopeless);
     drover_verdicts_free(pool->verdicts);
     g_free(pool->provider);
     g_free(pool->name);
@@ -147,6 +148,8 @@ drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *
 
     if (request == NULL || request->state == DROVER_REQUEST_FULFILLED)
         drover_verdicts_forget(pool->verdicts, id);
+    if (request == NULL)
+        g_hash_table_remove(pool->hopeless, id);
     if (request != NULL || handler == NULL)
         return;
     drover_log(DROVER_LOG_INFO,
@@ -206,6 +209,7 @@ drover_pool_new(DroverManager *manager, const DroverPoolConfig *config, const GP
     pool->stock = drover_stock_new(pool->provider, pool->name);
     pool->handlers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     pool->declining = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    pool->hopeless = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     pool->verdicts = drover_verdicts_new();
     pool->board = drover_verdict_board_new(drover_cluster_session(cluster), pool->verdicts);
     stock_up(pool);

@@ -177,6 +177,8 @@ drover_room_of_tenant(DroverManager *manager, const DroverPoolConfig *pool,
     while (g_hash_table_iter_next(&iter, &name, &amount))
         drover_resources_set(limits, name, (double)*(gint64 *)amount);
     whose = g_strdup_printf("tenant %s", tenant->name);
+    if (compare(whose, limits, NULL, needed, reason) != DROVER_ROOM_FITS)
+        return DROVER_ROOM_NEVER;
     return compare(whose, limits,
                    drover_usage_of_tenant(drover_manager_parts(manager)->usage, tenant->name),
                    needed, reason);

@@ -15,7 +15,8 @@ DroverRoom drover_room_for_one(DroverManager *manager, const DroverPoolConfig *p
 /* All of the request's, if nothing else were there. */
 DroverRoom drover_room_for_ever(DroverManager *manager, const DroverPoolConfig *pool,
                                 const DroverRequest *request, char **reason);
-/* The request's tenant, on all providers. `tenants` holds DroverTenantConfig. */
+/* The request's tenant, on all providers. `tenants` holds DroverTenantConfig. NEVER when the
+ * request alone is too much. */
 DroverRoom drover_room_of_tenant(DroverManager *manager, const DroverPoolConfig *pool,
                                  const GPtrArray *tenants, const DroverRequest *request,
                                  char **reason);
