@@ -27,6 +27,8 @@ GROUPS = {
     'ST': 'Static machines',
     'H': 'Host keys',
     'L': 'Launcher',
+    'SM': 'Machines of clouds',
+    'FT': 'Drivers and clouds under test',
     'CLI': 'Command line',
     'F': 'Faults that systems of this kind had',
 }

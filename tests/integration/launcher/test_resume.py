@@ -81,7 +81,7 @@ class Resume(LauncherCase):
         self.wait(lambda cluster: not cluster.nodes() and not cluster.requests())
         self.cloud.wait_for_machines(0)
 
-    def test_driver_that_cannot_go_on(self):
+    def test_SM_60_driver_that_cannot_go_on(self):
         launcher = self.launcher(self.cloud.provider('p', resume=False), cleanup_interval=2)
         self.wait_for_pools('p-main')
         request = self.submit('l')
