@@ -16,6 +16,7 @@ struct _DroverCleaner {
     gpointer user_data;
     guint interval, timer;
     gboolean due;      /* the next run begins as soon as the caches are complete */
+    gboolean hurried;  /* it begins as soon as the present one has ended */
     guint under_way;   /* errands of this run, and the run itself while it begins */
     GHashTable *taken; /* paths of what this run has an errand for, or had */
     GHashTable *locks; /* request locks without a request -> when they were made, gint64 */

@@ -59,7 +59,9 @@ end_run(DroverCleaner *cleaner)
     cleaner->empty[1] = last;
     g_hash_table_remove_all(cleaner->empty[1]);
     g_hash_table_remove_all(cleaner->taken);
-    cleaner->timer = g_timeout_add_seconds(cleaner->interval, on_timer, cleaner);
+    cleaner->timer =
+        g_timeout_add_seconds(cleaner->hurried ? 0 : cleaner->interval, on_timer, cleaner);
+    cleaner->hurried = FALSE;
 }
 
 static void
@@ -85,6 +87,16 @@ drover_cleaner_note_complete(DroverCleaner *cleaner)
 {
     if (cleaner->due && drover_cluster_is_complete(cleaner->cluster))
         begin_run(cleaner);
+}
+
+void
+drover_cleaner_hurry(DroverCleaner *cleaner)
+{
+    cleaner->hurried = cleaner->timer == 0;
+    if (cleaner->hurried)
+        return;
+    g_source_remove(cleaner->timer);
+    cleaner->timer = g_timeout_add_seconds(0, on_timer, cleaner);
 }
 
 /* ---- Errands ---- */

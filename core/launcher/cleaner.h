@@ -29,3 +29,5 @@ void drover_cleaner_free(DroverCleaner *cleaner);
 void drover_cleaner_set_config(DroverCleaner *cleaner, DroverConfig *config);
 /* News: the caches are complete. */
 void drover_cleaner_note_complete(DroverCleaner *cleaner);
+/* Something is there to be cleaned: the next run begins now, or when the present one has ended. */
+void drover_cleaner_hurry(DroverCleaner *cleaner);

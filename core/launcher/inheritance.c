@@ -21,10 +21,14 @@ on_taken(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
 {
     DroverInheritance *inheritance = user_data;
 
-    if (outcome == DROVER_LOCK_HELD)
+    gboolean ours = outcome == DROVER_LOCK_HELD;
+
+    if (ours)
         drover_log_for(DROVER_LOG_INFO, LOGGER, "Giving up %s, which an earlier process had locked",
                        drover_lock_directory(lock));
     g_ptr_array_remove_fast(inheritance->locks, lock);
+    if (ours)
+        inheritance->hooks->given_up(inheritance->user_data);
 }
 
 /* Takes the path over. */

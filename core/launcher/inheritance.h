@@ -15,6 +15,8 @@ typedef struct {
     gboolean (*in_use)(const char *id, gpointer user_data);
     /* Whether the id is that of a pool of this launcher. */
     gboolean (*is_own)(const char *launcher_id, gpointer user_data);
+    /* A lock was given up: there is something to be cleaned. */
+    void (*given_up)(gpointer user_data);
 } DroverInheritanceHooks;
 
 /* Begins at once; does nothing in a session that this process began. */

@@ -114,11 +114,18 @@ is_own_pool(const char *launcher_id, gpointer user_data)
     return FALSE;
 }
 
+static void
+on_given_up(gpointer user_data)
+{
+    drover_cleaner_hurry(((DroverLauncher *)user_data)->cleaner);
+}
+
 /* Once all pools have taken up what is theirs. */
 static void
 settle_inheritance(DroverLauncher *launcher)
 {
-    static const DroverInheritanceHooks hooks = {.in_use = is_in_use, .is_own = is_own_pool};
+    static const DroverInheritanceHooks hooks = {
+        .in_use = is_in_use, .is_own = is_own_pool, .given_up = on_given_up};
 
     launcher->inheritance = drover_inheritance_new(&launcher->parts, &hooks, launcher);
     drover_journal_prune(launcher->parts.journal, is_in_use, launcher);
