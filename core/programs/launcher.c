@@ -135,11 +135,11 @@ begin(Program *program, const LauncherOptions *options, GError **error)
                                             .stopped = (DroverLauncherFunc)g_main_loop_quit,
                                             .stopped_data = loop};
 
+    program->loop = loop;
+    watch_signals(program);
     drover_log_for(DROVER_LOG_INFO, "NodePool", "Starting drover-launcher %s", DROVER_VERSION);
     if (options->repl)
         drover_log_for(DROVER_LOG_WARNING, "NodePool", "There is no console for --repl");
-    program->loop = loop;
-    watch_signals(program);
     program->launcher = drover_launcher_new(&launcher, error);
     return program->launcher != NULL && serve_commands(program, options, error);
 }
