@@ -76,10 +76,13 @@ drover_launcher_go_on_stopping(DroverLauncher *launcher)
     drop_idle_pools(launcher);
     if (launcher->pools->len > 0)
         return;
-    if (launcher->quiet_ticks < LAST_DELETIONS)
+    if (launcher->quiet_ticks < LAST_DELETIONS) {
         launcher->quiet_ticks++;
-    else if (g_hash_table_size(launcher->parts.work) == 0 && launcher->parts.closing == 0)
+        if (drover_cluster_is_complete(launcher->cluster))
+            drover_deleter_sweep(launcher->deleter);
+    } else if (g_hash_table_size(launcher->parts.work) == 0 && launcher->parts.closing == 0) {
         drover_launcher_stop(launcher);
+    }
 }
 
 void

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from cloud import label
-from cloud_case import CloudCase
+from cloud_case import CREATE, CloudCase
 from launcher import CommandError, machines, provider
 from launcher_case import LIMIT, LauncherCase
 from zookeeper import free_port
@@ -244,6 +244,19 @@ class OnACloud(CloudCase):
         # Two of the request, one that stood by; the used one is gone.
         self.assertEqual(sorted(node['state'] for node in cluster.nodes().values()), ['ready'] * 3)
         self.cloud.wait_for_machines(3)
+
+    def test_graceful_deletes_what_failed(self):
+        launcher = self.start(launch_retries=1)
+        self.cloud.faults({**CREATE, 'machine': {'error': 'broken', 'after': SLOW}})
+        begun = self.submit('l')
+        self.cloud.wait_for_machines(1)
+        launcher.command('graceful')
+        self.cloud.advance(SLOW)
+        begun.wait('failed')
+        self.assertEqual(launcher.wait_for_exit(LIMIT), 0)
+        launcher.check_sanitizers()
+        self.assertEqual(self.observer.sync().nodes(), {})
+        self.assertEqual(self.cloud.machines(), [])
 
     def test_stop_while_it_stops_gracefully(self):
         launcher = self.start()
