@@ -45,8 +45,8 @@ class Attempts(CloudCase):
         self.cloud.faults({**broken(), 'times': 2}, {**DELETE, 'skip': 1, 'status': 500})
         self.submit('l').wait('failed')
         self.node_of(self.submit('l'))
-        self.cloud.faults()
         launcher.wait_for_log('cannot be deleted')
+        self.cloud.faults()
         self.wait_for_books()
 
     def test_SM_12_launch_timeout(self):
