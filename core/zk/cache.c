@@ -203,6 +203,15 @@ take_record(DroverCache *cache, Entry *entry, const DroverReadReply *reply)
     }
 }
 
+/* Whoever waited for the record to be current, too, may go on, though it brought nothing new. */
+static void
+tell_lock_again(DroverCache *cache, Entry *entry)
+{
+    if (entry->interest && entry->lock != DROVER_CACHE_LOCK_UNKNOWN &&
+        cache->klass.lock_changed != NULL)
+        cache->klass.lock_changed(cache, entry->name, entry->lock, cache->user_data);
+}
+
 static void
 on_read(const DroverReadReply *reply, gpointer user_data)
 {
@@ -217,6 +226,8 @@ on_read(const DroverReadReply *reply, gpointer user_data)
         entry = find_entry(cache, question->name);
         if (entry != NULL && entry->read_again)
             read_entry(cache, entry);
+        else if (entry != NULL)
+            tell_lock_again(cache, entry);
     }
     if (!cache->freed)
         check_walk(cache);

@@ -35,7 +35,8 @@ typedef struct {
      */
     void (*changed)(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
                     gpointer user_data);
-    /* The lock of a child that was asked for is known, or has changed. May be NULL. */
+    /* The lock of a child that was asked for is known, or has changed, or the child was read. May
+     * be NULL. */
     void (*lock_changed)(DroverCache *cache, const char *name, DroverCacheLock lock,
                          gpointer user_data);
     /* Complete, or not any more. May be NULL. */
@@ -63,7 +64,7 @@ gboolean drover_cache_exists(const DroverCache *cache, const char *name);
 guint drover_cache_size(const DroverCache *cache);
 /*
  * FALSE while a child is being read again: what is known of its lock may be newer than its object.
- * Its change is told when it has been read.
+ * Its change is told when it has been read, and its lock, if it is watched, again.
  */
 gboolean drover_cache_is_current(const DroverCache *cache, const char *name);
 

@@ -92,8 +92,8 @@ class Reload(LauncherCase):
         mark = launcher.mark()
         os.unlink(launcher.config_path)
         time.sleep(1)  # this is the moment
-        run_job(self.scheduler, self.executor, ['l'])
         launcher.configure([provider('p', machines(3)), provider('q', machines(1, 'm', 11))])
+        run_job(self.scheduler, self.executor, ['l'])
         launcher.wait_for_log('Using the configuration', mark)
         self.wait_for_ready(4)
         self.assertEqual(launcher.find_log(' ERROR ', mark), [])
