@@ -18,6 +18,8 @@ typedef void (*DroverLaunchThen)(DroverLaunch *launch);
 struct _DroverLaunch {
     grefcount references; /* itself, and every answer still to come */
     gboolean dropped;     /* answers mean nothing any more */
+    gboolean recording;   /* its record is being made and locked */
+    gboolean leaving;     /* it ends when that is done */
     DroverManager *manager;
     DroverParts *parts;
     DroverRequest *request;

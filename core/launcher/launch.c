@@ -125,6 +125,12 @@ drop(gpointer work)
 {
     DroverLaunch *launch = work;
 
+    /* A record that is just being made would be nobody's for long: it is taken away first. */
+    if (launch->recording && !launch->leaving) {
+        launch->leaving = TRUE;
+        launch->done = NULL;
+        return;
+    }
     end(launch);
     g_clear_pointer(&launch->node, drover_held_node_free);
     drover_launch_unref(launch);
@@ -434,13 +440,25 @@ on_record_made(gpointer user_data)
 }
 
 static void
+on_taken_away(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
+{
+    finish(user_data, DROVER_LAUNCH_LOST);
+}
+
+static void
 on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
 {
     DroverLaunch *launch = user_data;
     DroverLogSubject subject = drover_launch_subject(launch);
 
+    launch->recording = FALSE;
     if (outcome != DROVER_HELD_DONE) {
         lose(launch);
+        return;
+    }
+    /* Nobody wants it any more. */
+    if (launch->done == NULL) {
+        drover_held_node_delete(node, on_taken_away, launch);
         return;
     }
     fill_templates(launch);
@@ -497,6 +515,7 @@ record_node(DroverLaunch *launch, const char *launcher_id)
     launch->promise =
         drover_usage_promise(launch->parts->usage, provider, pool, launch->request->tenant_name,
                              drover_facts_cost(facts, pool, launch->label));
+    launch->recording = TRUE;
     launch->node = drover_held_node_create(launch->parts->cluster, record, on_record_made,
                                            on_recorded, launch);
 }

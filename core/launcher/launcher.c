@@ -92,7 +92,16 @@ is_served(DroverLauncher *launcher, const char *request_id)
     return FALSE;
 }
 
-/* The id is that of a request or of a node, which a handler may be about to take up. */
+/* A handler of its request may be about to take it up. */
+static gboolean
+is_of_handler(DroverLauncher *launcher, const DroverNode *node)
+{
+    return (node->state == DROVER_NODE_INIT || node->state == DROVER_NODE_BUILDING ||
+            node->state == DROVER_NODE_READY) &&
+           node->allocated_to != NULL && is_served(launcher, node->allocated_to);
+}
+
+/* The id is that of a request or of a node. */
 static gboolean
 is_in_use(const char *id, gpointer user_data)
 {
@@ -100,7 +109,7 @@ is_in_use(const char *id, gpointer user_data)
     const DroverNode *node = drover_cluster_node(launcher->cluster, id);
 
     return is_served(launcher, id) || g_hash_table_contains(launcher->parts.busy_nodes, id) ||
-           (node != NULL && node->allocated_to != NULL && is_served(launcher, node->allocated_to));
+           (node != NULL && is_of_handler(launcher, node));
 }
 
 static gboolean

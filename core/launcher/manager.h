@@ -64,7 +64,10 @@ typedef enum {
     DROVER_WORK_DELETION, /* does not count */
 } DroverWorkKind;
 
-/* `drop` ends the work at once, removes it, and writes nothing more; NULL: who has it ends it. */
+/*
+ * `drop` ends the work and removes it: at once, or when what it has just begun is undone; called
+ * again, at once in any case. NULL: who has it ends it.
+ */
 void drover_manager_add_work(DroverManager *manager, DroverWorkKind kind, GDestroyNotify drop,
                              gpointer work);
 /* The manager may be gone when this returns. */
