@@ -163,10 +163,24 @@ commit_put_back(DroverHandler *handler)
     drover_change_commit(change, on_put_back, handler);
 }
 
+/* Before the request is anybody else's. */
+static void
+disown_launches(DroverHandler *handler)
+{
+    for (guint i = 0; i < handler->n_picks; i++) {
+        DroverPick *pick = &handler->picks[i];
+
+        if (pick->launch != NULL)
+            drover_launch_disown(pick->launch);
+        pick->launch = NULL;
+    }
+}
+
 /* The request goes back with what the record says, and its nodes are free again. */
 static void
 put_back(DroverHandler *handler, const json_t *record)
 {
+    disown_launches(handler);
     handler->phase = DROVER_ENDING;
     json_decref(handler->ending);
     handler->ending = json_deep_copy(record);

@@ -531,6 +531,16 @@ drover_launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointe
 
 /* ---- Going on with what an earlier process began ---- */
 
+/* It is nobody's from now on, and not only when it is ready: its request is others'. */
+static void
+free_node(DroverLaunch *launch)
+{
+    json_t *fields = json_object();
+
+    json_object_set_new(fields, "allocated_to", json_null());
+    drover_launch_store(launch, fields, NULL);
+}
+
 static void
 on_taken(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
 {
@@ -541,6 +551,8 @@ on_taken(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
         finish(launch, DROVER_LAUNCH_LOST);
         return;
     }
+    if (launch->done == NULL)
+        free_node(launch);
     fill_templates(launch);
     launch->attempt = 1;
     start_deadline(launch);
@@ -580,4 +592,7 @@ void
 drover_launch_disown(DroverLaunch *launch)
 {
     launch->done = NULL;
+    if (launch->node != NULL && !launch->recording &&
+        drover_held_node_record(launch->node) != NULL && !drover_launch_is_decided(launch))
+        free_node(launch);
 }
