@@ -298,6 +298,138 @@ test_defers_while_paused_or_busy(Scene *scene, gconstpointer data)
     check(scene, impossible, DROVER_VERDICT_DECLINE, "[x]");
 }
 
+/* ---- Clouds ---- */
+
+/* What a cloud answers in a test. */
+typedef struct {
+    DroverRoom images, ever, tenant;
+    const char *broken;
+} Answers;
+
+static DroverRoom
+answer(DroverRoom room, const char *why, char **reason)
+{
+    if (room != DROVER_ROOM_FITS)
+        *reason = g_strdup(why);
+    return room;
+}
+
+static DroverRoom
+ask_images(const DroverRequest *request, char **reason, gpointer user_data)
+{
+    return answer(((Answers *)user_data)->images, "images", reason);
+}
+
+static DroverRoom
+ask_ever(const DroverRequest *request, char **reason, gpointer user_data)
+{
+    return answer(((Answers *)user_data)->ever, "quota", reason);
+}
+
+static DroverRoom
+ask_tenant(const DroverRequest *request, char **reason, gpointer user_data)
+{
+    return answer(((Answers *)user_data)->tenant, "tenant", reason);
+}
+
+static gboolean
+ask_broken(const char *label, gpointer user_data)
+{
+    return g_strcmp0(label, ((Answers *)user_data)->broken) == 0;
+}
+
+static void
+check_cloud(Scene *scene, Answers answers, const char *label, DroverVerdict verdict,
+            const char *text)
+{
+    DroverCloudView cloud = {.images = ask_images,
+                             .ever = ask_ever,
+                             .tenant = ask_tenant,
+                             .is_broken = ask_broken,
+                             .user_data = &answers};
+    g_autofree char *json =
+        g_strdup_printf("{'state':'requested','node_types':['%s'],'reuse':false}", label);
+
+    scene->view.cloud = &cloud;
+    check(scene, json, verdict, text);
+    scene->view.cloud = NULL;
+}
+
+static void
+test_asks_the_cloud(Scene *scene, gconstpointer data)
+{
+    const Answers fits = {.broken = NULL};
+
+    check_cloud(scene, fits, "a", DROVER_VERDICT_ACCEPT, NULL);
+    check_cloud(scene, (Answers){.images = DROVER_ROOM_FULL}, "a", DROVER_VERDICT_DECLINE,
+                "images");
+    check_cloud(scene, (Answers){.ever = DROVER_ROOM_FULL}, "a", DROVER_VERDICT_DECLINE, "quota");
+    check_cloud(scene, (Answers){.tenant = DROVER_ROOM_FULL}, "a", DROVER_VERDICT_DEFER, "tenant");
+    check_cloud(scene, (Answers){.tenant = DROVER_ROOM_NEVER}, "a", DROVER_VERDICT_DEFER, "tenant");
+    /* The cloud is not asked about what this pool does not have. */
+    check_cloud(scene, (Answers){.images = DROVER_ROOM_UNKNOWN}, "x", DROVER_VERDICT_DECLINE,
+                "[x] not available");
+}
+
+static void
+test_defers_what_is_not_known(Scene *scene, gconstpointer data)
+{
+    Answers answers = {.images = DROVER_ROOM_UNKNOWN};
+
+    check_cloud(scene, answers, "a", DROVER_VERDICT_DEFER, "images");
+    check_cloud(scene, (Answers){.ever = DROVER_ROOM_UNKNOWN}, "a", DROVER_VERDICT_DEFER, "quota");
+    check_cloud(scene, (Answers){.tenant = DROVER_ROOM_UNKNOWN}, "a", DROVER_VERDICT_DEFER,
+                "tenant");
+    /* One answer that is known is enough to decline. */
+    answers.ever = DROVER_ROOM_FULL;
+    check_cloud(scene, answers, "a", DROVER_VERDICT_DECLINE, "quota");
+}
+
+static void
+test_only_requested_labels_are_broken(Scene *scene, gconstpointer data)
+{
+    Answers answers = {.broken = "b"};
+
+    check_cloud(scene, answers, "b", DROVER_VERDICT_DECLINE, "node type(s) [b] not available");
+    check_cloud(scene, answers, "a", DROVER_VERDICT_ACCEPT, NULL);
+}
+
+static void
+test_impossible_before_what_can_change(Scene *scene, gconstpointer data)
+{
+    Answers answers = {.ever = DROVER_ROOM_FULL, .tenant = DROVER_ROOM_FULL};
+
+    scene->view.paused = scene->view.at_max_concurrency = TRUE;
+    check_cloud(scene, answers, "a", DROVER_VERDICT_DECLINE, "quota");
+    answers.ever = DROVER_ROOM_FITS;
+    check_cloud(scene, answers, "a", DROVER_VERDICT_DEFER, "tenant");
+    answers.tenant = DROVER_ROOM_FITS;
+    check_cloud(scene, answers, "a", DROVER_VERDICT_DEFER, "waits for quota");
+}
+
+static void
+test_obstacles(Scene *scene, gconstpointer data)
+{
+    Answers answers = {.tenant = DROVER_ROOM_FULL, .images = DROVER_ROOM_UNKNOWN};
+    DroverCloudView cloud = {.images = ask_images,
+                             .ever = ask_ever,
+                             .tenant = ask_tenant,
+                             .is_broken = ask_broken,
+                             .user_data = &answers};
+    g_autoptr(DroverRequest) request =
+        test_request_new("200-0000000001", "{'state':'pending','node_types':['a'],'reuse':false}");
+    g_autofree char *reason = NULL;
+
+    /* What it waits for, and what others could do, is none. */
+    add_pool(scene, "other", "p2", "a", 1);
+    scene->view.cloud = &cloud;
+    scene->view.paused = scene->view.at_max_concurrency = TRUE;
+    g_assert_null(drover_decision_find_obstacle(&scene->view, request));
+    answers.ever = DROVER_ROOM_FULL;
+    reason = drover_decision_find_obstacle(&scene->view, request);
+    g_assert_cmpstr(reason, ==, "quota");
+}
+
 /* ---- Order ---- */
 
 static void
@@ -340,6 +472,13 @@ main(int argc, char **argv)
     ADD("/launcher/decision/L-58-leaves-it-to-a-pool-with-the-label",
         test_leaves_it_to_a_pool_with_the_label);
     ADD("/launcher/decision/L-60-missing-labels-are-counted", test_missing_labels_are_counted);
+    ADD("/launcher/decision/L-35-L-45-SM-27-asks-the-cloud", test_asks_the_cloud);
+    ADD("/launcher/decision/L-25-L-38-defers-what-is-not-known", test_defers_what_is_not_known);
+    ADD("/launcher/decision/L-22-only-requested-labels-are-broken",
+        test_only_requested_labels_are_broken);
+    ADD("/launcher/decision/L-41-impossible-before-what-can-change",
+        test_impossible_before_what_can_change);
+    ADD("/launcher/decision/L-96-obstacles", test_obstacles);
     ADD("/launcher/decision/ST-28-defers-out-of-stock", test_defers_out_of_stock);
     ADD("/launcher/decision/ST-41-fixed-stock-has-no-new-nodes", test_fixed_stock_has_no_new_nodes);
     return g_test_run();

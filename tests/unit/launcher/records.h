@@ -1,7 +1,10 @@
 /*
- * Records of nodes and requests for tests, made from JSON text in which ' stands for ".
+ * Records of nodes and requests, and options, for tests: made from JSON text in which ' stands
+ * for ".
  */
 #pragma once
+
+#include <drover/host.h>
 
 #include "model/node.h"
 #include "model/request.h"
@@ -9,3 +12,6 @@
 /* Fails the test when the text is no record. */
 DroverNode *test_node_new(const char *id, const char *json);
 DroverRequest *test_request_new(const char *id, const char *json);
+json_t *test_json_new(const char *json);
+/* Free with drover_value_free. */
+struct drover_value *test_values_new(const char *json);

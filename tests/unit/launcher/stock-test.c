@@ -133,6 +133,26 @@ test_unusable_nodes_are_not_offered(Scene *scene, gconstpointer data)
 }
 
 static void
+test_leaving_nodes_are_room(Scene *scene, gconstpointer data)
+{
+    static const char *const leaving[] = {"used", "failed", "aborted", "deleting", "deleted"};
+    static const char *const staying[] = {"ready", "in-use", "hold", "building", "init"};
+    g_autofree char *now = g_strdup_printf(", 'state_time': %.3f", drover_record_now());
+    g_autofree char *before = g_strdup_printf(", 'state_time': %.3f", drover_record_now() - 301);
+
+    for (guint i = 0; i < G_N_ELEMENTS(leaving); i++) {
+        note(scene->stock, "1", leaving[i], "['a']", now);
+        g_assert_true(drover_stock_is_shrinking(scene->stock, 300));
+        note(scene->stock, "1", leaving[i], "['a']", before);
+        g_assert_false(drover_stock_is_shrinking(scene->stock, 300));
+        note(scene->stock, "1", staying[i], "['a']", now);
+        g_assert_false(drover_stock_is_shrinking(scene->stock, 300));
+    }
+    drover_stock_set_shrinking(scene->stock, TRUE);
+    g_assert_true(drover_stock_is_shrinking(scene->stock, 300));
+}
+
+static void
 test_nodes_vanish(Scene *scene, gconstpointer data)
 {
     note(scene->stock, "1", "ready", "['a']", "");
@@ -157,6 +177,7 @@ main(int argc, char **argv)
         test_a_promised_node_counts_for_none_of_its_labels);
     ADD("/launcher/stock/a-promise-survives-news", test_a_promise_survives_news);
     ADD("/launcher/stock/L-12-unusable-nodes-are-not-offered", test_unusable_nodes_are_not_offered);
+    ADD("/launcher/stock/L-49-leaving-nodes-are-room", test_leaving_nodes_are_room);
     ADD("/launcher/stock/nodes-vanish", test_nodes_vanish);
     return g_test_run();
 }
