@@ -8,6 +8,8 @@
 #define LOGGER "NodePool"
 
 struct _DroverInheritance {
+    grefcount references; /* the owner, and every answer still to come */
+    gboolean freed;
     DroverParts *parts;
     const DroverInheritanceHooks *hooks;
     gpointer user_data;
@@ -31,16 +33,46 @@ on_taken(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
         inheritance->hooks->given_up(inheritance->user_data);
 }
 
-/* Takes the path over. */
+static void
+inheritance_unref(DroverInheritance *inheritance)
+{
+    if (g_ref_count_dec(&inheritance->references))
+        g_free(inheritance);
+}
+
+typedef struct {
+    DroverInheritance *inheritance;
+    char *directory;
+} Question;
+
+static void
+on_asked(gboolean inherited, gpointer user_data)
+{
+    Question *question = user_data;
+    DroverInheritance *inheritance = question->inheritance;
+
+    if (inherited && !inheritance->freed) {
+        DroverLock *lock = drover_lock_new(drover_cluster_session(inheritance->parts->cluster),
+                                           question->directory, FALSE, NULL);
+
+        g_ptr_array_add(inheritance->locks, lock);
+        drover_lock_acquire(lock, DROVER_LOCK_DO_NOT_WAIT, on_taken, inheritance);
+    }
+    inheritance_unref(inheritance);
+    g_free(question->directory);
+    g_free(question);
+}
+
+/* Takes the path over. Nobody else's lock is touched, if only for a moment. */
 static void
 give_up(DroverInheritance *inheritance, char *directory)
 {
-    g_autofree char *path = directory;
-    DroverLock *lock =
-        drover_lock_new(drover_cluster_session(inheritance->parts->cluster), path, FALSE, NULL);
+    Question *question = g_new0(Question, 1);
 
-    g_ptr_array_add(inheritance->locks, lock);
-    drover_lock_acquire(lock, DROVER_LOCK_DO_NOT_WAIT, on_taken, inheritance);
+    g_ref_count_inc(&inheritance->references);
+    *question = (Question){inheritance, directory};
+    drover_lock_ask_inherited(drover_cluster_session(inheritance->parts->cluster), directory,
+                              on_asked, question);
 }
 
 static void
@@ -118,6 +150,7 @@ drover_inheritance_new(DroverParts *parts, const DroverInheritanceHooks *hooks, 
 {
     DroverInheritance *inheritance = g_new0(DroverInheritance, 1);
 
+    g_ref_count_init(&inheritance->references);
     inheritance->parts = parts;
     inheritance->hooks = hooks;
     inheritance->user_data = user_data;
@@ -137,5 +170,6 @@ drover_inheritance_free(DroverInheritance *inheritance)
         return;
     g_ptr_array_unref(inheritance->locks);
     g_ptr_array_unref(inheritance->nodes);
-    g_free(inheritance);
+    inheritance->freed = TRUE;
+    inheritance_unref(inheritance);
 }

@@ -332,7 +332,8 @@ drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
 {
     if (manager->registrar != NULL)
         drover_registrar_node_deleted(manager->registrar, node);
-    if (manager->facts != NULL)
+    /* One that never had a machine makes no room. */
+    if (manager->facts != NULL && node->external_id != NULL)
         drover_facts_note_deleted(manager->facts);
     if (manager->running)
         drover_runner_node_deleted(manager->runner, node->id);

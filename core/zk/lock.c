@@ -100,6 +100,36 @@ find_predecessor(const char *const *names, const char *own)
     return before;
 }
 
+/* ---- What an earlier process left ---- */
+
+typedef struct {
+    DroverSession *session;
+    DroverLockInheritedFunc done;
+    gpointer user_data;
+} Inquiry;
+
+static void
+on_inquired(const DroverReadReply *reply, gpointer user_data)
+{
+    g_autofree Inquiry *inquiry = user_data;
+    const char *holder = drover_session_holder(inquiry->session);
+    gboolean inherited = FALSE;
+
+    for (guint i = 0; reply->rc == ZOK && i < reply->n_children; i++)
+        inherited = inherited || drover_lock_is_of_holder(reply->children[i], holder);
+    inquiry->done(inherited, inquiry->user_data);
+}
+
+void
+drover_lock_ask_inherited(DroverSession *session, const char *directory,
+                          DroverLockInheritedFunc done, gpointer user_data)
+{
+    Inquiry *inquiry = g_new0(Inquiry, 1);
+
+    *inquiry = (Inquiry){session, done, user_data};
+    drover_session_list(session, directory, FALSE, on_inquired, inquiry);
+}
+
 /* ---- Our own contenders ---- */
 
 static void

@@ -67,6 +67,14 @@ const char *drover_lock_directory(const DroverLock *lock);
 /* For change.c: the contender was removed by a transaction that released the lock on the way. */
 void drover_lock_forget(DroverLock *lock);
 
+/*
+ * Whether a contender of our session's holder is in the directory: one that an earlier process has
+ * left, if no lock of this one is there. Asked without becoming a contender.
+ */
+typedef void (*DroverLockInheritedFunc)(gboolean inherited, gpointer user_data);
+void drover_lock_ask_inherited(DroverSession *session, const char *directory,
+                               DroverLockInheritedFunc done, gpointer user_data);
+
 /* ---- Names in a lock directory ---- */
 
 /* The position of the ten digits (or '-' and ten) of a contender's name, or NULL for other names.

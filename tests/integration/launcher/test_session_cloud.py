@@ -57,7 +57,7 @@ class CloudSession(CloudCase):
         self.cloud.faults()
         self.expire(launcher)
         self.assert_served(requests)
-        self.assertFalse(ids & set(self.observer.cluster.nodes()))
+        self.wait(lambda cluster: not ids & set(cluster.nodes()))
         # But for the end of the session itself.
         written = [operation for transaction, operations in self.observer.history[mark:]
                    for operation in operations
