@@ -242,13 +242,47 @@ drover_transaction_check(DroverTransaction *transaction, const char *path, gint3
     return add_operation(transaction, CHECK, path, NULL, 0, version);
 }
 
+/* As the library judges paths; the last name may be empty when the server completes it. */
+static gboolean
+is_valid_path(const char *path, gboolean completed)
+{
+    g_auto(GStrv) names = g_strsplit(path, "/", -1);
+    guint n = g_strv_length(names);
+
+    if (n < 2 || names[0][0] != '\0')
+        return FALSE;
+    for (guint i = 1; i < n; i++) {
+        if ((names[i][0] == '\0' && !(completed && i == n - 1)) || strcmp(names[i], ".") == 0 ||
+            strcmp(names[i], "..") == 0)
+            return FALSE;
+    }
+    for (const char *c = path; *c != '\0'; c++) {
+        if ((guchar)*c < ' ')
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* ZOK when the library may be given the transaction. */
+static int
+check_transaction(DroverTransaction *transaction, zhandle_t *zh)
+{
+    for (guint i = 0; i < transaction->operations->len; i++) {
+        Operation *operation = &g_array_index(transaction->operations, Operation, i);
+        gboolean completed = operation->kind == CREATE && (operation->flags & ZOO_SEQUENCE) != 0;
+
+        if (!is_valid_path(operation->full, completed))
+            return transaction->results[i].err = ZBADARGUMENTS;
+    }
+    return zh != NULL && zoo_state(zh) == ZOO_CONNECTED_STATE ? ZOK : ZCONNECTIONLOSS;
+}
+
 static void
 prepare_operation(DroverSession *session, Operation *operation, zoo_op_t *op)
 {
     gsize length = 0;
     const char *data = operation->data != NULL ? g_bytes_get_data(operation->data, &length) : NULL;
 
-    operation->full = drover_session_full_path(session, operation->path);
     switch (operation->kind) {
     case CREATE:
         operation->created_size = strlen(operation->full) + SEQUENCE_ROOM;
@@ -301,7 +335,7 @@ deliver_commit(DroverMessage *message)
 
     for (guint i = 0; i < n; i++) {
         Operation *operation = &g_array_index(transaction->operations, Operation, i);
-        codes[i] = transaction->results != NULL ? transaction->results[i].err : message->rc;
+        codes[i] = transaction->results[i].err;
         paths[i] = operation->path;
         if (message->rc == ZOK && operation->kind == CREATE)
             paths[i] = drover_session_strip_chroot(session, operation->created);
@@ -330,27 +364,33 @@ drover_session_commit(DroverSession *session, DroverTransaction *transaction, Dr
 {
     zhandle_t *zh = drover_session_handle(session);
     guint n = transaction->operations->len;
-    int rc = ZCONNECTIONLOSS;
+    int rc;
 
     transaction->message.deliver = deliver_commit;
     transaction->done = done;
     transaction->user_data = user_data;
     drover_session_expect(session, &transaction->message);
-    /* The library frees paths of the caller when it refuses a transaction half-way. */
-    if (zh != NULL && is_unrecoverable(zh) == ZOK) {
+    for (guint i = 0; i < n; i++) {
+        Operation *operation = &g_array_index(transaction->operations, Operation, i);
+        operation->full = drover_session_full_path(session, operation->path);
+    }
+    /* What the library refuses half-way, it frees wrongly: for a path that it does not like, or
+     * when the session ends at that moment, which takes it a connection first. */
+    transaction->results = g_new0(zoo_op_result_t, n);
+    rc = check_transaction(transaction, zh);
+    if (rc == ZOK) {
         transaction->ops = g_new0(zoo_op_t, n);
-        transaction->results = g_new0(zoo_op_result_t, n);
         for (guint i = 0; i < n; i++)
             prepare_operation(session, &g_array_index(transaction->operations, Operation, i),
                               &transaction->ops[i]);
         rc = zoo_amulti(zh, (int)n, transaction->ops, transaction->results, on_commit, transaction);
+        if (rc == ZMARSHALLINGERROR)
+            rc = ZINVALIDSTATE; /* nothing was sent: the session ended meanwhile */
     }
     drover_session_count(session)->transactions++;
     drover_session_count(session)->writes += n;
-    if (rc != ZOK) {
-        g_clear_pointer(&transaction->results, g_free);
+    if (rc != ZOK)
         on_commit(rc, transaction);
-    }
 }
 
 void

@@ -4,6 +4,9 @@
  * bench-load PORT write N     N writes, one after the other: a round trip
  * bench-load PORT requests N CONCURRENCY
  *                             N node requests for label l, as Zuul makes and uses them
+ * bench-load PORT read|write|requests N 1 PAUSE
+ *                             the same with PAUSE milliseconds between one and the next, so that
+ *                             each finds everything at rest
  *
  * Prints one JSON object; times in seconds.
  */
@@ -37,16 +40,28 @@ struct _Load {
     GMainLoop *loop;
     DroverSession *session;
     guint wanted, begun, ended, failed;
-    GArray *fulfilled, *complete; /* of double, one for each request */
-    gint64 began;
+    GArray *fulfilled, *complete; /* of double, one for each request or round trip */
+    gint64 began, round_trip_began;
+    guint pause; /* milliseconds */
     GBytes *record;
-    guint under_way, window; /* writes sent and not answered; the most of them */
+    guint under_way; /* writes sent and not answered */
+    gboolean writes; /* the round trips are writes */
 };
 
 static double
 since(gint64 began)
 {
     return (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
+}
+
+/* Calls NEXT(DATA), after the pause when there is one. */
+static void
+after_pause(Load *load, GSourceOnceFunc next, gpointer data)
+{
+    if (load->pause > 0)
+        g_timeout_add_once(load->pause, next, data);
+    else
+        next(data);
 }
 
 /* ---- The store by itself ---- */
@@ -69,7 +84,7 @@ on_written(const DroverCommitReply *reply, gpointer user_data)
 static void
 send_writes(Load *load)
 {
-    while (load->under_way < load->window && load->begun < load->wanted) {
+    while (load->under_way < WINDOW && load->begun < load->wanted) {
         DroverTransaction *write = drover_transaction_new();
 
         drover_transaction_set(write, "/bench", load->record, -1);
@@ -79,20 +94,51 @@ send_writes(Load *load)
     }
 }
 
-static void
-on_read(const DroverReadReply *reply, gpointer user_data)
-{
-    Load *load = user_data;
+static void send_round_trip(gpointer data);
 
+static void
+end_round_trip(Load *load)
+{
+    double seconds = since(load->round_trip_began);
+
+    g_array_append_val(load->complete, seconds);
     if (++load->ended == load->wanted)
         g_main_loop_quit(load->loop);
     else
+        after_pause(load, send_round_trip, load);
+}
+
+static void
+on_read(const DroverReadReply *reply, gpointer user_data)
+{
+    end_round_trip(user_data);
+}
+
+static void
+on_round_trip_written(const DroverCommitReply *reply, gpointer user_data)
+{
+    end_round_trip(user_data);
+}
+
+static void
+send_round_trip(gpointer data)
+{
+    Load *load = data;
+
+    load->round_trip_began = g_get_monotonic_time();
+    if (load->writes) {
+        DroverTransaction *write = drover_transaction_new();
+
+        drover_transaction_set(write, "/bench", load->record, -1);
+        drover_session_commit(load->session, write, on_round_trip_written, load);
+    } else {
         drover_session_exists(load->session, "/bench", FALSE, on_read, load);
+    }
 }
 
 /* ---- One request ---- */
 
-static void begin_request(Client *client);
+static void begin_request(gpointer user_data);
 
 static void
 end_request(Client *client, gboolean good)
@@ -111,7 +157,7 @@ end_request(Client *client, gboolean good)
     if (++load->ended == load->wanted)
         g_main_loop_quit(load->loop);
     else if (load->begun < load->wanted)
-        begin_request(client);
+        after_pause(load, begin_request, client);
 }
 
 static void
@@ -220,8 +266,9 @@ on_submitted(const DroverCommitReply *reply, gpointer user_data)
 }
 
 static void
-begin_request(Client *client)
+begin_request(gpointer user_data)
 {
+    Client *client = user_data;
     static const char *const labels[] = {"l", NULL};
     g_autoptr(json_t) record = drover_request_new_record(labels, "bench", TRUE);
     g_autoptr(GBytes) data = drover_record_bytes(record);
@@ -269,7 +316,7 @@ main(int argc, char **argv)
     const DroverSessionCounters *counters;
 
     if (argc < 4)
-        g_error("bench-load PORT raw|read|write|requests N [CONCURRENCY]");
+        g_error("bench-load PORT raw|read|write|requests N [CONCURRENCY [PAUSE]]");
     server.port = (guint16)atoi(argv[1]);
     load.wanted = (guint)atoi(argv[3]);
     load.fulfilled = g_array_new(FALSE, FALSE, sizeof(double));
@@ -282,11 +329,12 @@ main(int argc, char **argv)
 
     load.began = g_get_monotonic_time();
     clients = g_new0(Client, concurrency);
-    if (strcmp(argv[2], "raw") == 0 || strcmp(argv[2], "write") == 0) {
-        load.window = strcmp(argv[2], "raw") == 0 ? WINDOW : 1;
+    load.pause = argc > 5 ? (guint)atoi(argv[5]) : 0;
+    load.writes = strcmp(argv[2], "write") == 0;
+    if (strcmp(argv[2], "raw") == 0) {
         send_writes(&load);
-    } else if (strcmp(argv[2], "read") == 0) {
-        drover_session_exists(load.session, "/bench", FALSE, on_read, &load);
+    } else if (load.writes || strcmp(argv[2], "read") == 0) {
+        send_round_trip(&load);
     } else {
         for (guint i = 0; i < concurrency && load.begun < load.wanted; i++) {
             clients[i].load = &load;

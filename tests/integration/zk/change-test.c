@@ -352,6 +352,32 @@ test_refused(Fixture *fixture, gconstpointer data)
     g_assert_nonnull(strstr(log, fixture->node));
 }
 
+/* Names come from records that others write; the library frees memory of ours over such paths. */
+static void
+test_paths_that_are_none(Fixture *fixture, gconstpointer data)
+{
+    static const char *const wrong[] = {"/", "//x", "/..", "/./x", "/x/", "/a\nb", "/x//"};
+
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        DroverChange *change = change_new(fixture);
+        g_autofree char *path = g_strconcat(fixture->node, wrong[i], NULL);
+        g_autofree char *other = below(fixture->root, "other");
+        g_autofree char *log = NULL;
+
+        drover_change_create(change, other, fixture->data, 0);
+        drover_change_set(change, path, fixture->data, -1);
+        drover_change_create(change, path, fixture->data, 0);
+        drover_change_delete(change, path, -1);
+        drover_change_expect(change, fixture->node, -1);
+        keep_log();
+        g_assert_cmpint(commit(change), ==, DROVER_CHANGE_REFUSED);
+        log = take_log();
+        g_assert_nonnull(strstr(log, "node/"));
+        g_assert_false(peer_exists(other));
+    }
+    assert_record(fixture, "kazoo", 0);
+}
+
 static void
 test_outcome_names(void)
 {
@@ -428,6 +454,7 @@ add_tests(void)
     add("/zk/change/unfenced", test_unfenced);
     add("/zk/change/created-names", test_created_names);
     add("/zk/change/refused", test_refused);
+    add("/zk/change/paths-that-are-none", test_paths_that_are_none);
     g_test_add_func("/zk/change/outcome-names", test_outcome_names);
     g_test_add("/zk/change/F-53-connection-lost", Fixture, GINT_TO_POINTER(FALSE), set_up,
                test_deleted_is_set_and_connection_lost, tear_down);
