@@ -4,14 +4,14 @@
  */
 #pragma once
 
-#include "launcher/cleaner.h"
-#include "launcher/cluster.h"
-#include "launcher/deleter.h"
-#include "launcher/inheritance.h"
+#include "launcher/cluster/cluster.h"
 #include "launcher/launcher.h"
-#include "launcher/manager.h"
-#include "launcher/pool.h"
-#include "launcher/standby.h"
+#include "launcher/machine/deleter.h"
+#include "launcher/machine/inheritance.h"
+#include "launcher/provider/manager.h"
+#include "launcher/request/pool.h"
+#include "launcher/upkeep/cleaner.h"
+#include "launcher/upkeep/standby.h"
 #include "zk/registration.h"
 
 struct _DroverLauncher {

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "launcher/host-name.h"
-#include "launcher/room.h"
+#include "launcher/cluster/host-name.h"
+#include "launcher/request/room.h"
 #include "model/connection.h"
 
 #define DEFAULT_SYNC_SECONDS    60

@@ -16,7 +16,10 @@ import sys
 # The rooms of core/, from the ground up. Rooms of one floor do not see each other.
 FLOORS = [['base'], ['command', 'config'], ['zk'], ['model'], ['driver'],
           ['launcher', 'builder', 'web', 'cli'], ['programs']]
+# The launcher's own floors; above them all is the launcher itself, in its folder.
+LAUNCHER_FLOORS = [['cluster'], ['provider'], ['machine'], ['request', 'upkeep']]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LAUNCHER_FLOOR_OF = {room: floor for floor, rooms in enumerate(LAUNCHER_FLOORS) for room in rooms}
 STANDARD = {'assert.h', 'errno.h', 'limits.h', 'stdarg.h', 'stdbool.h', 'stddef.h', 'stdint.h',
             'stdio.h', 'stdlib.h', 'string.h', 'time.h'}
 # What a driver may see of the SDK: host.h is the other side.
@@ -44,6 +47,17 @@ def problem_in_core(root, path, kind, name):
     other = name.split('/')[0]
     if other != room and FLOOR_OF[other] >= FLOOR_OF[room]:
         return f'{room}/ may not use {other}/, which is not below it'
+    if room == other == 'launcher':
+        return problem_in_launcher(path.relative_to(root / 'core').parts[1:], name.split('/')[1:])
+    return None
+
+
+def problem_in_launcher(parts, other_parts):
+    """The same for the rooms within the launcher."""
+    room, other = (part[0] if len(part) > 1 else '' for part in (parts, other_parts))
+    top = len(LAUNCHER_FLOORS)
+    if other != room and LAUNCHER_FLOOR_OF.get(other, top) >= LAUNCHER_FLOOR_OF.get(room, top):
+        return f'launcher/{room} may not use launcher/{other}, which is not below it'
     return None
 
 

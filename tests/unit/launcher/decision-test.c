@@ -1,5 +1,5 @@
 /* Each rule of a pool's decision about a request, alone and in its order. */
-#include "launcher/decision.h"
+#include "launcher/request/decision.h"
 #include "records.h"
 
 /* The pool that decides, and the registry of all pools. */

@@ -1,5 +1,5 @@
 /* Which nodes are over their age. */
-#include "launcher/expiry.h"
+#include "launcher/upkeep/expiry.h"
 #include "records.h"
 
 #define NOW 1000.0

@@ -1,5 +1,5 @@
 /* What the configuration says of a label. */
-#include "launcher/label.h"
+#include "launcher/provider/label.h"
 
 #include "records.h"
 

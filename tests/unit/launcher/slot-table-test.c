@@ -1,5 +1,5 @@
 /* Which node stands in which slot. */
-#include "launcher/slot-table.h"
+#include "launcher/provider/slot-table.h"
 #include "records.h"
 
 static const DroverSlotMachine two_machines[] = {

@@ -1,5 +1,5 @@
 /* How many standby nodes to ask for. */
-#include "launcher/standby-plan.h"
+#include "launcher/upkeep/standby-plan.h"
 #include "records.h"
 
 static void

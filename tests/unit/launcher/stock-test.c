@@ -1,5 +1,5 @@
 /* What a pool has to give. */
-#include "launcher/stock.h"
+#include "launcher/cluster/stock.h"
 #include "records.h"
 
 static DroverNode *

@@ -1,5 +1,5 @@
 /* Filling in what options say of a request. */
-#include "launcher/template.h"
+#include "launcher/provider/template.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What is used, as nodes come and go. */
-#include "launcher/usage.h"
+#include "launcher/cluster/usage.h"
 
 #include "records.h"
 

@@ -1,5 +1,5 @@
 /* What pools remember of their decisions: what counts as a change, and how much is told. */
-#include "launcher/verdicts.h"
+#include "launcher/cluster/verdicts.h"
 
 #include <string.h>
 

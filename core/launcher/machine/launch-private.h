@@ -1,0 +1,77 @@
+/*
+ * What the parts of a launch share; see launch.h.
+ *
+ *     launch.c        its life, attempts, and outcomes; what is stored
+ *     launch-make.c   the driver makes the machine, or deletes what a former attempt made
+ *     launch-reach.c  the machine is scanned
+ */
+#pragma once
+
+#include "base/log.h"
+#include "launcher/cluster/held-node.h"
+#include "launcher/machine/launch.h"
+
+#define DROVER_LAUNCH_LOGGER "NodeLauncher"
+
+typedef void (*DroverLaunchThen)(DroverLaunch *launch);
+
+struct _DroverLaunch {
+    grefcount references; /* itself, and every answer still to come */
+    gboolean dropped;     /* answers mean nothing any more */
+    gboolean recording;   /* its record is being made and locked */
+    gboolean leaving;     /* it ends when that is done */
+    DroverManager *manager;
+    DroverParts *parts;
+    DroverRequest *request;
+    const DroverPoolConfig *pool; /* the manager's */
+    char *label, *zone;
+    char *image;                 /* the external id of an uploaded one; NULL: the label has none */
+    gboolean image_missing;      /* though it should have one */
+    struct drover_value *filled; /* the label's section with its templates; NULL: it has none */
+    DroverUsagePromise *promise; /* until the record is there */
+    DroverHeldNode *node;
+    json_t *unsaved; /* fields that are to be stored */
+    gboolean saving, release;
+    DroverLaunchThen then; /* what comes when all is stored */
+    guint attempt;
+    guint deadline; /* of the attempt */
+    guint pause;    /* before something is tried again */
+    gboolean timed_out;
+    DroverTask *task;
+    DroverScannerJob *scan;
+    char *address;               /* being scanned */
+    DroverJournalEntry *resumed; /* what an earlier process left; NULL: nothing, or used up */
+    DroverLaunchFunc done;
+    gpointer user_data;
+};
+
+/* ---- launch.c ---- */
+
+void drover_launch_unref(DroverLaunch *launch);
+DroverLogSubject drover_launch_subject(const DroverLaunch *launch);
+int drover_launch_setting(const DroverLaunch *launch, const char *option, int otherwise);
+gboolean drover_launch_is_decided(const DroverLaunch *launch);
+void drover_launch_note_saved(DroverLaunch *launch, gboolean made, const char *saved);
+void drover_launch_on_saved(const char *saved, gpointer user_data);
+void drover_launch_store(DroverLaunch *launch, json_t *fields, DroverLaunchThen then);
+void drover_launch_become_ready(DroverLaunch *launch, json_t *fields);
+void drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind,
+                                const char *message, gboolean final, gboolean refused, guint pause);
+void drover_launch_abort_for_quota(DroverLaunch *launch, const char *message);
+void drover_launch_fail_for(DroverLaunch *launch, const DroverTaskResult *result);
+void drover_launch_fail_for_time(DroverLaunch *launch);
+
+/* ---- launch-make.c ---- */
+
+void drover_launch_choose_image(DroverLaunch *launch, json_t *fields);
+void drover_launch_submit(DroverLaunch *launch, DroverTaskKind kind, const char *id,
+                          const char *const *inputs, DroverTaskFunc done,
+                          DroverTaskIdFunc id_known);
+char *drover_launch_external_id(const DroverLaunch *launch);
+void drover_launch_make(DroverLaunch *launch);
+void drover_launch_clear(DroverLaunch *launch);
+
+/* ---- launch-reach.c ---- */
+
+gboolean drover_launch_is_scanned(const DroverLaunch *launch, const json_t *fields);
+void drover_launch_scan(DroverLaunch *launch);
