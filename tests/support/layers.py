@@ -14,7 +14,7 @@ import re
 import sys
 
 # The rooms of core/, from the ground up. Rooms of one floor do not see each other.
-FLOORS = [['base'], ['command', 'config'], ['zk'], ['model'], ['driver'],
+FLOORS = [['base'], ['command', 'config', 'metrics'], ['zk'], ['model'], ['driver'],
           ['launcher', 'builder', 'web', 'cli'], ['programs']]
 # The launcher's own floors; above them all is the launcher itself, in its folder.
 LAUNCHER_FLOORS = [['cluster'], ['provider'], ['machine'], ['request', 'upkeep']]
