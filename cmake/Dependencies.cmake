@@ -6,6 +6,8 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(SSH REQUIRED IMPORTED_TARGET libssh)
+# Optional: without it the service manager is told nothing.
+pkg_check_modules(SYSTEMD IMPORTED_TARGET libsystemd)
 
 find_library(LTDL_LIBRARY ltdl REQUIRED)
 find_path(LTDL_INCLUDE_DIR ltdl.h REQUIRED)

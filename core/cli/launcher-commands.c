@@ -8,6 +8,8 @@
 #include "cli/table.h"
 #include "command/client.h"
 
+/* That of the service, and that of a launcher that was started by hand. */
+#define SERVICE_SOCKET "/run/drover/launcher.sock"
 #define DEFAULT_SOCKET "/var/lib/drover/launcher/command.sock"
 #define ANSWER_TIME    30000 /* milliseconds */
 #define GROUP          "launcher "
@@ -16,7 +18,7 @@ static char *socket_path;
 
 static const GOptionEntry options[] = {
     {"socket", 0, 0, G_OPTION_ARG_FILENAME, &socket_path,
-     "The launcher's socket (" DEFAULT_SOCKET ")", "FILE"},
+     "The launcher's socket (the service's, or else " DEFAULT_SOCKET ")", "FILE"},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -136,6 +138,14 @@ find_form(const DroverCommand *command)
     return i;
 }
 
+static const char *
+find_socket(void)
+{
+    if (socket_path != NULL)
+        return socket_path;
+    return g_file_test(SERVICE_SOCKET, G_FILE_TEST_EXISTS) ? SERVICE_SOCKET : DEFAULT_SOCKET;
+}
+
 static int
 fail(DroverCli *cli, const char *path, const GError *error)
 {
@@ -148,7 +158,7 @@ static int
 run(DroverCli *cli, const char *argument)
 {
     guint form = find_form(cli->command);
-    const char *path = socket_path != NULL ? socket_path : DEFAULT_SOCKET;
+    const char *path = find_socket();
     g_autoptr(json_t) command = json_pack("{s:s}", "command", forms[form].name);
     g_autoptr(json_t) result = NULL;
     g_autoptr(GError) error = NULL;

@@ -10,6 +10,7 @@
 #include "programs/daemon.h"
 #include "programs/launcher-options.h"
 #include "programs/program.h"
+#include "programs/service.h"
 #include "programs/threads.h"
 
 typedef struct {
@@ -30,6 +31,7 @@ on_stop_signal(gpointer user_data)
         _exit(EXIT_SUCCESS);
     }
     program->stopping = TRUE;
+    drover_service_stopping();
     drover_launcher_stop(program->launcher);
     return G_SOURCE_CONTINUE;
 }
@@ -84,7 +86,9 @@ static void
 run(Program *program)
 {
     drover_daemon_ready();
+    drover_service_ready();
     g_main_loop_run(program->loop);
+    drover_service_stopping();
     clear(program);
     drover_log_for(DROVER_LOG_INFO, "NodePool", "Stopped");
 }
