@@ -382,6 +382,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->parts.scanner = drover_scanner_new();
     launcher->parts.usage = drover_usage_new(find_cost, launcher);
     launcher->parts.journal = drover_journal_new(state_dir);
+    launcher->parts.telemetry = drover_telemetry_new();
     launcher->parts.busy_nodes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     launcher->parts.taken_up = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     launcher->parts.work = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -456,6 +457,7 @@ drover_launcher_free(DroverLauncher *launcher)
     g_clear_pointer(&launcher->parts.busy_nodes, g_hash_table_unref);
     g_clear_pointer(&launcher->parts.taken_up, g_hash_table_unref);
     drover_journal_free(launcher->parts.journal);
+    drover_telemetry_free(launcher->parts.telemetry);
     drover_inheritance_free(launcher->inheritance);
     if (launcher->session_listener != 0)
         drover_session_remove(launcher->session, launcher->session_listener);

@@ -17,7 +17,7 @@ import sys
 FLOORS = [['base'], ['command', 'config', 'metrics'], ['zk'], ['model'], ['driver'],
           ['launcher', 'builder', 'web', 'cli'], ['programs']]
 # The launcher's own floors; above them all is the launcher itself, in its folder.
-LAUNCHER_FLOORS = [['cluster'], ['provider'], ['machine'], ['request', 'upkeep']]
+LAUNCHER_FLOORS = [['telemetry'], ['cluster'], ['provider'], ['machine'], ['request', 'upkeep']]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LAUNCHER_FLOOR_OF = {room: floor for floor, rooms in enumerate(LAUNCHER_FLOORS) for room in rooms}
 STANDARD = {'assert.h', 'errno.h', 'limits.h', 'stdarg.h', 'stdbool.h', 'stddef.h', 'stdint.h',

@@ -34,6 +34,7 @@ struct _DroverLaunch {
     gboolean saving, release;
     DroverLaunchThen then; /* what comes when all is stored */
     guint attempt;
+    gint64 began;   /* the first one, monotonic; 0: none has */
     guint deadline; /* of the attempt */
     guint pause;    /* before something is tried again */
     gboolean timed_out;

@@ -63,6 +63,8 @@ on_scanned(const DroverScannerResult *result, gpointer user_data)
     json_t *fields;
 
     launch->scan = NULL;
+    drover_telemetry_note_scan(launch->parts->telemetry, drover_manager_name(launch->manager),
+                               result->failure, result->began);
     if (result->message != NULL) {
         drover_log(DROVER_LOG_WARNING, &subject, "Cannot reach %s: %s", launch->address,
                    result->message);

@@ -136,6 +136,17 @@ drop(gpointer work)
     drover_launch_unref(launch);
 }
 
+/* An attempt has ended: "ready", or "error.<kind>". */
+static void
+count_attempt(const DroverLaunch *launch, const char *result)
+{
+    const json_t *record = launch->node != NULL ? drover_held_node_record(launch->node) : NULL;
+    const char *zone = record != NULL ? drover_json_string(record, "az") : launch->zone;
+
+    drover_telemetry_note_launch(launch->parts->telemetry, drover_manager_name(launch->manager),
+                                 zone, launch->request->requestor, result, launch->began);
+}
+
 /* ---- Storing ---- */
 
 static void
@@ -144,6 +155,7 @@ lose(DroverLaunch *launch)
     DroverLogSubject subject = drover_launch_subject(launch);
 
     drover_log(DROVER_LOG_ERROR, &subject, "The node's record or lock is gone");
+    count_attempt(launch, "error.zksession");
     finish(launch, DROVER_LAUNCH_LOST);
 }
 
@@ -203,6 +215,7 @@ report_ready(DroverLaunch *launch)
     DroverLogSubject subject = drover_launch_subject(launch);
 
     drover_log(DROVER_LOG_INFO, &subject, "Node is ready");
+    count_attempt(launch, "ready");
     finish(launch, DROVER_LAUNCH_READY);
 }
 
@@ -282,8 +295,10 @@ drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const cha
                            const char *message, gboolean final, gboolean refused, guint pause)
 {
     DroverLogSubject subject = drover_launch_subject(launch);
+    g_autofree char *error = g_strconcat("error.", kind, NULL);
 
     stop_timers(launch);
+    count_attempt(launch, error);
     drover_log(level, &subject, "Launch attempt %u/%u failed (%s): %s", launch->attempt,
                most_attempts(launch), kind, message);
     /* Nor does anybody want another attempt when nobody waits for the node any more. */
@@ -303,6 +318,7 @@ drover_launch_abort_for_quota(DroverLaunch *launch, const char *message)
     DroverLogSubject subject = drover_launch_subject(launch);
 
     drover_log(DROVER_LOG_INFO, &subject, "The cloud refuses for quota: %s", message);
+    count_attempt(launch, "error.quota");
     drover_facts_note_refusal(drover_manager_facts(launch->manager));
     conclude(launch, state_fields(DROVER_NODE_ABORTED), report_aborted);
 }
@@ -408,7 +424,8 @@ begin_attempt(DroverLaunch *launch)
     json_t *fields = drover_label_image_fields(config, launch->pool, launch->label);
 
     drover_launch_choose_image(launch, fields);
-    launch->attempt++;
+    if (launch->attempt++ == 0)
+        launch->began = g_get_monotonic_time();
     start_deadline(launch);
     if (is_in_state(launch, DROVER_NODE_INIT))
         drover_node_record_set_state(fields, DROVER_NODE_BUILDING);
@@ -555,6 +572,7 @@ on_taken(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
         free_node(launch);
     fill_templates(launch);
     launch->attempt = 1;
+    launch->began = g_get_monotonic_time();
     start_deadline(launch);
     if (launch->resumed != NULL && launch->resumed->made) {
         drover_log(DROVER_LOG_INFO, &subject, "Going on with a machine that is there already");

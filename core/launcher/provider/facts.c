@@ -291,6 +291,17 @@ has_limits(const DroverFacts *facts)
 }
 
 const DroverResources *
+drover_facts_last_available(DroverFacts *facts)
+{
+    if (facts->available == NULL && facts->limits->resources != NULL) {
+        facts->available = drover_resources_copy(facts->limits->resources);
+        if (facts->usage->resources != NULL)
+            drover_resources_subtract(facts->available, facts->usage->resources);
+    }
+    return facts->available;
+}
+
+const DroverResources *
 drover_facts_available(DroverFacts *facts)
 {
     gboolean known;
@@ -302,12 +313,7 @@ drover_facts_available(DroverFacts *facts)
         known = need(facts->usage) && known;
     if (!known || facts->refused)
         return NULL;
-    if (facts->available == NULL) {
-        facts->available = drover_resources_copy(facts->limits->resources);
-        if (facts->usage->resources != NULL)
-            drover_resources_subtract(facts->available, facts->usage->resources);
-    }
-    return facts->available;
+    return drover_facts_last_available(facts);
 }
 
 void

@@ -36,6 +36,8 @@ void drover_facts_free(DroverFacts *facts);
 
 /* Limits less unmanaged use; kept for 300 s. NULL: not known yet. */
 const DroverResources *drover_facts_available(DroverFacts *facts);
+/* As it was known last; nobody is asked. NULL: it never was, or there are no limits. */
+const DroverResources *drover_facts_last_available(DroverFacts *facts);
 /*
  * The cloud refused what should have fitted. Until it has told its limits anew, which is not at
  * once when this happens again and again, nothing is known of what is available.

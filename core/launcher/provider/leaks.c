@@ -9,6 +9,7 @@ struct _DroverLeaks {
     grefcount references; /* the owner, and every answer still to come */
     DroverCluster *cluster;
     DroverRunner *runner; /* NULL once freed */
+    DroverTelemetry *telemetry;
     char *provider;
     DroverTask *listing;
     GHashTable *suspects; /* node ids that were unknown in the last round */
@@ -43,6 +44,9 @@ on_removed(const DroverTaskResult *result, gpointer user_data)
     Removal *removal = user_data;
     DroverLogSubject subject = {.logger = LOGGER, .node_id = removal->node_id};
 
+    if (result->ok && removal->leaks->runner != NULL)
+        drover_telemetry_note_leak(removal->leaks->telemetry, removal->leaks->provider,
+                                   removal->kind);
     if (result->ok || result->failure == DROVER_FAILURE_NOT_FOUND)
         drover_log(DROVER_LOG_INFO, &subject, "Deleted leaked %s %s of provider %s", removal->kind,
                    removal->id, removal->leaks->provider);
@@ -136,13 +140,14 @@ drover_leaks_run(DroverLeaks *leaks)
 }
 
 DroverLeaks *
-drover_leaks_new(DroverCluster *cluster, DroverRunner *runner)
+drover_leaks_new(DroverCluster *cluster, DroverRunner *runner, DroverTelemetry *telemetry)
 {
     DroverLeaks *leaks = g_new0(DroverLeaks, 1);
 
     g_ref_count_init(&leaks->references);
     leaks->cluster = cluster;
     leaks->runner = runner;
+    leaks->telemetry = telemetry;
     leaks->provider = g_strdup(drover_runner_name(runner));
     leaks->suspects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     return leaks;

@@ -7,10 +7,12 @@
 
 #include "driver/runner.h"
 #include "launcher/cluster/cluster.h"
+#include "launcher/telemetry/telemetry.h"
 
 typedef struct _DroverLeaks DroverLeaks;
 
-DroverLeaks *drover_leaks_new(DroverCluster *cluster, DroverRunner *runner);
+DroverLeaks *drover_leaks_new(DroverCluster *cluster, DroverRunner *runner,
+                              DroverTelemetry *telemetry);
 /* Before the runner is closed. */
 void drover_leaks_free(DroverLeaks *leaks);
 

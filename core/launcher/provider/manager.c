@@ -115,7 +115,7 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
     else
         manager->facts = drover_facts_new(manager->parts->cluster, runner, manager->driver,
                                           manager->runner_own, on_facts, manager);
-    manager->leaks = drover_leaks_new(manager->parts->cluster, runner);
+    manager->leaks = drover_leaks_new(manager->parts->cluster, runner, manager->parts->telemetry);
     drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s started (driver %s)", manager->own->name,
                    manager->own->driver);
     manager->hooks->changed(manager, manager->user_data);

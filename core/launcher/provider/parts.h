@@ -8,6 +8,7 @@
 #include "launcher/cluster/usage.h"
 #include "launcher/provider/journal.h"
 #include "launcher/provider/scanner.h"
+#include "launcher/telemetry/telemetry.h"
 
 typedef struct {
     guint delete_timeout;   /* of one attempt to delete a machine, in seconds */
@@ -16,6 +17,7 @@ typedef struct {
     DroverScanner *scanner;
     DroverUsage *usage;
     DroverJournal *journal;
+    DroverTelemetry *telemetry;
     GHashTable *work;       /* launches and deletions under way, see manager.h */
     GHashTable *busy_nodes; /* ids of the nodes that they are about */
     GHashTable *taken_up;   /* ids of the requests that pools took up from an earlier process */

@@ -32,7 +32,9 @@ struct _DroverScannerJob {
     DroverScannerFunc done; /* NULL once cancelled */
     gpointer user_data;
     struct drover_scan *scan;
+    gint64 began;
     char *message;
+    const char *failure; /* a literal */
     char **keys;
 };
 
@@ -63,6 +65,16 @@ copy_keys(const struct drover_scan *scan)
     return keys;
 }
 
+static const char *
+failure_word(const struct drover_scan *scan)
+{
+    if (drover_scan_failure(scan) == 0)
+        return NULL;
+    if (drover_scan_failure(scan) == DROVER_FAILURE_TIMEOUT)
+        return "timeout";
+    return drover_scan_address(scan) == NULL ? "resolve" : "protocol";
+}
+
 static void on_ended(gpointer data);
 
 static void
@@ -71,6 +83,7 @@ on_scanned(struct drover_scan *scan, void *data)
     DroverScannerJob *job = data;
 
     job->message = g_strdup(drover_scan_message(scan));
+    job->failure = failure_word(scan);
     job->keys = copy_keys(scan);
     g_clear_pointer(&job->scan, drover_scan_free);
     drover_channel_post(job->scanner->to_core, on_ended, job, NULL);
@@ -81,6 +94,7 @@ on_begin(gpointer data)
 {
     DroverScannerJob *job = data;
 
+    job->began = g_get_monotonic_time();
     job->scan = drover_scan_new(job->kind, job->host, job->port);
     drover_scan_set_limit(job->scan, job->limit * 1000);
     drover_scan_start(job->scan, on_scanned, job);
@@ -140,7 +154,8 @@ on_ended(gpointer data)
     g_hash_table_steal(scanner->jobs, job);
     if (job->done != NULL) {
         char *none[] = {NULL};
-        DroverScannerResult result = {job->message, job->keys != NULL ? job->keys : none};
+        DroverScannerResult result = {job->message, job->failure, job->began,
+                                      job->keys != NULL ? job->keys : none};
 
         job->done(&result, job->user_data);
     }

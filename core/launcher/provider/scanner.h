@@ -13,6 +13,8 @@ typedef struct _DroverScannerJob DroverScannerJob;
 
 typedef struct {
     const char *message; /* what went wrong; NULL: it succeeded */
+    const char *failure; /* "timeout", "resolve", "protocol"; NULL: it succeeded */
+    gint64 began;        /* monotonic */
     char **keys;         /* "<type> <base64>", never NULL */
 } DroverScannerResult;
 

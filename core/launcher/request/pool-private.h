@@ -1,6 +1,6 @@
 /*
  * A pool as its own files see it: pool.c has its life, its component and the news, pool-serving.c
- * what it does about requests, pool-describe.c what it tells of itself.
+ * what it does about requests, pool-count.c and pool-describe.c what it tells of itself.
  */
 #pragma once
 
@@ -14,6 +14,7 @@
 struct _DroverPool {
     grefcount references; /* the owner, and every decline under way */
     DroverCluster *cluster;
+    DroverTelemetry *telemetry;
     DroverManager *manager;         /* NULL while there is none, and once freed */
     const DroverPoolConfig *config; /* NULL without a manager */
     const GPtrArray *tenants;       /* of DroverTenantConfig */
@@ -44,5 +45,12 @@ DroverLogSubject drover_pool_subject(const DroverPool *pool, const DroverRequest
 void drover_pool_update_component(DroverPool *pool);
 /* Of one of its handlers it became known that it waits for room, or does not any more. */
 void drover_pool_note_paused(DroverPool *pool);
+/* ---- pool-count.c ---- */
+
+void drover_pool_count_decline(const DroverPool *pool, const char *reason);
+/* The request was fulfilled, or, if it was declined by all, failed. */
+void drover_pool_count_fulfilled(const DroverPool *pool, const DroverRequest *request);
+void drover_pool_count_failed(const DroverPool *pool, const char *request_id);
+
 /* Once: the questions about the cloud are asked of this pool. */
 void drover_pool_begin_view(DroverPool *pool);

@@ -21,12 +21,17 @@ on_declined(const DroverChangeResult *result, gpointer user_data)
     DroverLogSubject subject = drover_pool_subject(pool, decline->request);
 
     g_hash_table_remove(pool->declining, decline->request->id);
-    if (result->outcome == DROVER_CHANGE_DONE)
+    if (result->outcome == DROVER_CHANGE_DONE) {
         drover_log(DROVER_LOG_INFO, &subject, "Declined node request: %s", decline->reason);
-    else
+        if (pool->manager != NULL) {
+            drover_pool_count_decline(pool, decline->reason);
+            drover_pool_count_failed(pool, decline->request->id);
+        }
+    } else {
         drover_log(DROVER_LOG_DEBUG, &subject, "Not declined: %s is %s",
                    result->blamed != NULL ? result->blamed : "the outcome",
                    drover_change_outcome_name(result->outcome));
+    }
     /* A locked request is met again in the next pass. */
     if (pool->manager != NULL && result->outcome != DROVER_CHANGE_BUSY)
         pool->wake(pool->user_data);
@@ -208,6 +213,10 @@ on_handled(DroverHandler *handler, DroverHandlerOutcome outcome, gpointer user_d
     DroverPool *pool = user_data;
     g_autofree char *request_id = g_strdup(drover_handler_request(handler)->id);
 
+    if (outcome == DROVER_HANDLER_FULFILLED)
+        drover_pool_count_fulfilled(pool, drover_handler_request(handler));
+    else if (outcome == DROVER_HANDLER_DECLINED)
+        drover_pool_count_failed(pool, request_id);
     g_hash_table_remove(pool->handlers, request_id);
     drover_pool_note_paused(pool);
     if (outcome == DROVER_HANDLER_SHORT)
@@ -237,6 +246,7 @@ add_decline(const DroverRequest *request, json_t *record, const char *reason, gp
                            .registered = drover_cluster_pools(pool->cluster)};
 
     note_decline(pool, request, reason);
+    drover_pool_count_decline(pool, reason);
     refuse(pool, &view, request, record);
 }
 

@@ -196,6 +196,7 @@ drover_pool_new(DroverManager *manager, const DroverPoolConfig *config, const GP
 
     g_ref_count_init(&pool->references);
     pool->cluster = cluster;
+    pool->telemetry = drover_manager_parts(manager)->telemetry;
     pool->manager = manager;
     pool->config = config;
     pool->tenants = tenants;

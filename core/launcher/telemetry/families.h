@@ -1,0 +1,42 @@
+/* All that a launcher exports, as families of metrics/registry.h; families.c has the table. */
+#pragma once
+
+#include "metrics/registry.h"
+
+typedef enum {
+    /* Of the whole cluster: only the stats leader has them. */
+    DROVER_FAMILY_NODES,
+    DROVER_FAMILY_LABEL_NODES,
+    DROVER_FAMILY_ADDRESSABLE_REQUESTS,
+    DROVER_FAMILY_NODE_REQUESTS,
+    DROVER_FAMILY_TENANT_USAGE,
+    /* Of this launcher's own configuration and providers. */
+    DROVER_FAMILY_POOL_MAX_SERVERS,
+    DROVER_FAMILY_POOL_PAUSED,
+    DROVER_FAMILY_POOL_USAGE,
+    DROVER_FAMILY_PROVIDER_AVAILABLE,
+    DROVER_FAMILY_PROVIDER_USAGE,
+    DROVER_FAMILY_TENANT_LIMIT,
+    /* What happened. */
+    DROVER_FAMILY_LAUNCHES,
+    DROVER_FAMILY_LAUNCH_DURATION,
+    DROVER_FAMILY_REQUESTOR_LAUNCHES,
+    DROVER_FAMILY_REQUEST_DURATION,
+    DROVER_FAMILY_DECLINES,
+    DROVER_FAMILY_LEAKS,
+    DROVER_FAMILY_SCAN_FAILURES,
+    DROVER_FAMILY_SCAN_DURATION,
+    /* Of the process. */
+    DROVER_FAMILY_LOOP_LAG,
+    DROVER_FAMILY_ZK_PENDING,
+    DROVER_FAMILY_ZK_EVENT_QUEUE,
+    DROVER_FAMILY_ZK_OBJECTS,
+    DROVER_FAMILY_ZK_CONNECTED,
+    DROVER_FAMILY_ZK_SESSION_LOSSES,
+    DROVER_FAMILY_STATS_LEADER,
+    DROVER_FAMILY_COMPONENT_STATE,
+    DROVER_FAMILY_BUILD_INFO,
+    DROVER_N_FAMILIES,
+} DroverFamily;
+
+extern const DroverMetricSpec drover_families[DROVER_N_FAMILIES];
