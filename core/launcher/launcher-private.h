@@ -28,6 +28,7 @@ struct _DroverLauncher {
     DroverInheritance *inheritance; /* NULL until the pools had their turn */
     DroverCleaner *cleaner;
     DroverStandby *standby;
+    struct _DroverSurvey *survey; /* or NULL */
     DroverRegistration *component;
     gboolean passed; /* the first pass is done */
     GPtrArray *managers, *pools;

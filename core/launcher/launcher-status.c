@@ -2,6 +2,48 @@
 
 #include "base/json.h"
 #include "launcher/launcher-private.h"
+#include "launcher/survey.h"
+#include "metrics/process.h"
+
+/* ---- What it shows ---- */
+
+const char *
+drover_launcher_state(const DroverLauncher *launcher)
+{
+    if (launcher->stopping || launcher->graceful)
+        return "stopped";
+    if (!launcher->passed)
+        return "initializing";
+    return launcher->paused ? "paused" : "running";
+}
+
+DroverCluster *
+drover_launcher_cluster(const DroverLauncher *launcher)
+{
+    return launcher->cluster;
+}
+
+const DroverConfig *
+drover_launcher_config(const DroverLauncher *launcher)
+{
+    return launcher->config;
+}
+
+void
+drover_launcher_begin_survey(DroverLauncher *launcher)
+{
+    if (launcher->survey == NULL)
+        launcher->survey = drover_survey_new(launcher);
+}
+
+void
+drover_launcher_write_metrics(DroverLauncher *launcher, DroverExposition form, GString *text)
+{
+    if (launcher->survey != NULL)
+        drover_survey_refresh(launcher->survey);
+    drover_metrics_write(launcher->parts.telemetry->metrics, form, text);
+    drover_metrics_write_process(form, text);
+}
 
 /* ---- Parts ---- */
 

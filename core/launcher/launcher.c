@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "launcher/cluster/host-name.h"
 #include "launcher/request/room.h"
+#include "launcher/survey.h"
 #include "model/connection.h"
 
 #define DEFAULT_SYNC_SECONDS    60
@@ -399,6 +400,8 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
         drover_registration_new(launcher->session, DROVER_LAUNCHERS_PATH, drover_host_name(),
                                 record, take_over_component, NULL, NULL);
     drover_launcher_apply_config(launcher, g_steal_pointer(&launcher->config), NULL);
+    if (launcher->parts.telemetry->statsd != NULL)
+        drover_launcher_begin_survey(launcher);
     launcher->tick_timer = g_timeout_add_seconds(1, tick, launcher);
 }
 
@@ -444,6 +447,7 @@ void
 drover_launcher_free(DroverLauncher *launcher)
 {
     drover_launcher_end_work(launcher);
+    drover_survey_free(launcher->survey);
     g_clear_handle_id(&launcher->stop_timer, g_source_remove);
     g_clear_handle_id(&launcher->stop_source, g_source_remove);
     g_ptr_array_unref(launcher->pools);

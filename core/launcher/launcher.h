@@ -12,6 +12,10 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "config/config.h"
+#include "launcher/cluster/cluster.h"
+#include "metrics/registry.h"
+
 typedef struct _DroverLauncher DroverLauncher;
 
 typedef void (*DroverLauncherFunc)(gpointer user_data);
@@ -56,6 +60,22 @@ void drover_launcher_stop_gracefully(DroverLauncher *launcher);
  * registration.
  */
 void drover_launcher_stop(DroverLauncher *launcher);
+
+/* ---- What it shows; the programs and the web look at it, nothing else ---- */
+
+/* "initializing" until the first pass, "running", "paused" by its operator, "stopped" from the stop
+ * on. */
+const char *drover_launcher_state(const DroverLauncher *launcher);
+DroverCluster *drover_launcher_cluster(const DroverLauncher *launcher);
+/* The one in force. */
+const DroverConfig *drover_launcher_config(const DroverLauncher *launcher);
+/*
+ * Begins to count what is there, see survey.h. Where statsd is switched on the launcher has begun
+ * by itself.
+ */
+void drover_launcher_begin_survey(DroverLauncher *launcher);
+/* Appends all that is exported; see metrics/registry.h. */
+void drover_launcher_write_metrics(DroverLauncher *launcher, DroverExposition form, GString *text);
 
 /* ---- What it tells of itself; new references ---- */
 

@@ -642,6 +642,12 @@ drover_cache_is_settled(const DroverCache *cache)
     return cache->complete && cache->reads == 0 && !cache->listing;
 }
 
+guint
+drover_cache_reads(const DroverCache *cache)
+{
+    return cache->reads + (cache->listing ? 1 : 0);
+}
+
 gpointer
 drover_cache_lookup(const DroverCache *cache, const char *name)
 {

@@ -57,6 +57,8 @@ gboolean drover_cache_is_complete(const DroverCache *cache);
  * is in the cache.
  */
 gboolean drover_cache_is_settled(const DroverCache *cache);
+/* How many reads are under way. */
+guint drover_cache_reads(const DroverCache *cache);
 /* NULL when there is none. Valid until the next change of that child. */
 gpointer drover_cache_lookup(const DroverCache *cache, const char *name);
 /* TRUE also for a child whose record means nothing. */

@@ -147,3 +147,26 @@ drover_mailbox_batches(const DroverMailbox *mailbox)
 {
     return mailbox->batches;
 }
+
+static guint
+length_of(DroverMailbox *mailbox, GQueue *queue)
+{
+    guint length;
+
+    g_mutex_lock(&mailbox->lock);
+    length = g_queue_get_length(queue);
+    g_mutex_unlock(&mailbox->lock);
+    return length;
+}
+
+guint
+drover_mailbox_expected(DroverMailbox *mailbox)
+{
+    return length_of(mailbox, &mailbox->expected);
+}
+
+guint
+drover_mailbox_waiting(DroverMailbox *mailbox)
+{
+    return length_of(mailbox, &mailbox->queue);
+}

@@ -45,5 +45,8 @@ void drover_mailbox_await_expected(DroverMailbox *mailbox, gint64 deadline);
 /* Posts all that is expected; for when no thread of the library is left that could answer. */
 void drover_mailbox_give_up_expected(DroverMailbox *mailbox);
 
+/* How many answers are still to come, and how many messages wait to be delivered. */
+guint drover_mailbox_expected(DroverMailbox *mailbox);
+guint drover_mailbox_waiting(DroverMailbox *mailbox);
 /* How many batches were delivered so far. */
 guint64 drover_mailbox_batches(const DroverMailbox *mailbox);

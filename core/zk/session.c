@@ -682,5 +682,7 @@ const DroverSessionCounters *
 drover_session_counters(DroverSession *session)
 {
     session->counters.batches = drover_mailbox_batches(session->mailbox);
+    session->counters.pending = drover_mailbox_expected(session->mailbox);
+    session->counters.waiting = drover_mailbox_waiting(session->mailbox);
     return &session->counters;
 }

@@ -114,5 +114,7 @@ void drover_session_remove(DroverSession *session, guint id);
 /* Counters since the start, for statistics and the benchmark. */
 typedef struct {
     guint64 reads, writes, transactions, events, batches, sessions, connections;
+    /* Now: operations that are not answered yet; answers and events not looked at yet. */
+    guint64 pending, waiting;
 } DroverSessionCounters;
 const DroverSessionCounters *drover_session_counters(DroverSession *session);

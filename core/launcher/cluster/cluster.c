@@ -17,6 +17,7 @@ struct _DroverCluster {
     guint session_listener;
     DroverCache *nodes, *requests, *pools;
     gboolean complete;
+    guint64 changes;
     GHashTable *waiters; /* id -> Waiter */
     guint last_waiter;
     GHashTable *warned;          /* ids of nodes that something is wrong with: said once */
@@ -123,6 +124,7 @@ on_node(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
 {
     DroverCluster *cluster = user_data;
 
+    cluster->changes++;
     if (new_object == NULL)
         g_hash_table_remove(cluster->warned, name);
     if (cluster->listener.node_changed != NULL)
@@ -144,6 +146,7 @@ on_request(DroverCache *cache, const char *name, gpointer old, gpointer new_obje
 {
     DroverCluster *cluster = user_data;
 
+    cluster->changes++;
     g_clear_pointer(&cluster->sorted_requests, g_ptr_array_unref);
     if (cluster->listener.request_changed != NULL)
         cluster->listener.request_changed(name, old, new_object, cluster->user_data);
@@ -159,6 +162,7 @@ on_pool(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
         drover_log_for(DROVER_LOG_INFO, "ComponentRegistry", "Component %s %s/%s (%s-%s)",
                        old == NULL ? "appeared:" : "disappeared:", DROVER_POOLS_PATH, name,
                        pool->provider_name, pool->name);
+    cluster->changes++;
     g_clear_pointer(&cluster->registered_pools, g_ptr_array_unref);
     if (cluster->listener.pools_changed != NULL)
         cluster->listener.pools_changed(cluster->user_data);
@@ -271,6 +275,18 @@ void
 drover_cluster_call_off(DroverCluster *cluster, guint id)
 {
     g_hash_table_remove(cluster->waiters, GUINT_TO_POINTER(id));
+}
+
+guint64
+drover_cluster_changes(const DroverCluster *cluster)
+{
+    return cluster->changes;
+}
+
+const DroverCache *
+drover_cluster_request_cache(const DroverCluster *cluster)
+{
+    return cluster->requests;
 }
 
 DroverCache *

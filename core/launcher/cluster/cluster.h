@@ -45,6 +45,11 @@ void drover_cluster_call_off(DroverCluster *cluster, guint id);
  */
 gboolean drover_cluster_is_settled(const DroverCluster *cluster);
 
+/* How often a node, a request or a registered pool has changed. */
+guint64 drover_cluster_changes(const DroverCluster *cluster);
+
+/* The cache of requests is only for numbers about it: use drover_cluster_requests(). */
+const DroverCache *drover_cluster_request_cache(const DroverCluster *cluster);
 DroverCache *drover_cluster_nodes(const DroverCluster *cluster);
 const DroverNode *drover_cluster_node(const DroverCluster *cluster, const char *id);
 const DroverRequest *drover_cluster_request(const DroverCluster *cluster, const char *id);

@@ -41,7 +41,7 @@ drover_pool_describe(const DroverPool *pool)
     drover_record_set_string(object, "pool", pool->name);
     drover_record_set_string(object, "launcher", pool->launcher_id);
     json_object_set_new(object, "registered", json_boolean(drover_pool_is_announced(pool)));
-    json_object_set_new(object, "paused", json_boolean(pool->paused || pool->held != NULL));
+    json_object_set_new(object, "paused", json_boolean(drover_pool_is_paused(pool)));
     drover_record_set_string(object, "held", pool->held);
     json_object_set_new(object, "handlers", json_integer(g_hash_table_size(pool->handlers)));
     json_object_set_new(object, "waiting", json_integer(waiting));

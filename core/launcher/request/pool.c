@@ -126,6 +126,12 @@ drover_pool_is_announced(const DroverPool *pool)
     return FALSE;
 }
 
+gboolean
+drover_pool_is_paused(const DroverPool *pool)
+{
+    return pool->paused || pool->held != NULL;
+}
+
 /* ---- News ---- */
 
 void

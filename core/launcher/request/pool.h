@@ -50,6 +50,8 @@ void drover_pool_note_registry(DroverPool *pool);
 gboolean drover_pool_serves(const DroverPool *pool, const char *request_id);
 /* Whether the registry shows the pool, with the labels that it has now. */
 gboolean drover_pool_is_announced(const DroverPool *pool);
+/* It takes nothing new: a request waits for room, or it is held. */
+gboolean drover_pool_is_paused(const DroverPool *pool);
 
 /*
  * Looks at every request. Does nothing unless the pool's own component is in the registry. `coming`
