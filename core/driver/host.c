@@ -209,13 +209,16 @@ set_not_installed(const DroverDriverHost *host, const char *name, GError **error
     g_autoptr(GPtrArray) files = find_files(host);
     g_autoptr(GString) installed = g_string_new(NULL);
     g_autofree char *directories = g_strjoinv(", ", host->directories);
+    const char *packages = DROVER_DRIVER_PACKAGES; /* empty when there are none */
 
     for (guint i = 0; i < files->len; i++)
         g_string_append_printf(installed, "%s%s", i > 0 ? ", " : "",
                                ((DroverDriverFile *)files->pdata[i])->name);
     g_set_error(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND,
-                "driver %s is not installed: there is no %s" SUFFIX " in %s; installed: %s", name,
-                name, directories, installed->len > 0 ? installed->str : "none");
+                "driver %s is not installed: there is no %s" SUFFIX " in %s; installed: %s%s%s%s",
+                name, name, directories, installed->len > 0 ? installed->str : "none",
+                packages[0] != '\0' ? "; install the package " : "", packages,
+                packages[0] != '\0' ? name : "");
 }
 
 const struct drover_driver *
