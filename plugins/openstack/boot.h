@@ -1,0 +1,15 @@
+/*
+ * Following a server from the time when it was asked for until it can be reached.
+ */
+#ifndef OPENSTACK_BOOT_H
+#define OPENSTACK_BOOT_H
+
+#include "work.h"
+
+/* Work that is done when the operation has all results. `floating_ip`: one that was made for it
+ * already; "": perhaps; NULL: none. Freed with work_free(). */
+struct work *boot_new(struct cloud *cloud, const char *server, const char *floating_ip);
+/* The id of the floating IP that it has made; NULL: none. `boot` may be NULL. */
+const char *boot_floating_ip(const struct work *boot);
+
+#endif

@@ -1,0 +1,193 @@
+#include "cleaning.h"
+
+#include <string.h>
+
+#include "call.h"
+#include "list.h"
+#include "network.h"
+
+struct kind;
+
+/* What was free when it was last looked at; what is free still goes. */
+struct memory {
+    GHashTable *ids; /* a set; NULL: nothing was looked at yet */
+    int64_t looked;
+};
+
+struct cleaning {
+    struct cloud *cloud;
+    struct memory ports, floating_ips;
+    GPtrArray *calls; /* deletions under way, of struct deletion */
+};
+
+/* ---- Deleting, in the background ---- */
+
+struct deletion {
+    struct cleaning *cleaning;
+    struct call *call;
+    const char *what;
+    char *id;
+};
+
+static void
+deletion_free(void *data)
+{
+    struct deletion *deletion = data;
+
+    call_free(deletion->call);
+    g_free(deletion->id);
+    g_free(deletion);
+}
+
+static void
+on_deleted(struct call *call, void *data)
+{
+    struct deletion *deletion = data;
+    const struct drover_provider *provider = deletion->cleaning->cloud->provider;
+
+    if (call_failure(call) != 0 && call_failure(call) != DROVER_FAILURE_NOT_FOUND)
+        drover_provider_log(provider, DROVER_WARNING, "The leaked %s %s cannot be deleted: %s",
+                            deletion->what, deletion->id, call_message(call));
+    else
+        drover_provider_log(provider, DROVER_INFO, "The leaked %s %s is deleted", deletion->what,
+                            deletion->id);
+    g_ptr_array_remove(deletion->cleaning->calls, deletion);
+}
+
+static void delete (struct cleaning *cleaning, const char *what, const char *collection,
+                    const char *id)
+{
+    struct deletion *deletion = g_new0(struct deletion, 1);
+    g_autofree char *path = call_path(collection, id, "");
+
+    deletion->cleaning = cleaning;
+    deletion->what = what;
+    deletion->id = g_strdup(id);
+    deletion->call = call_new(cleaning->cloud, SERVICE_NETWORK, "DELETE", path, NULL);
+    g_ptr_array_add(cleaning->calls, deletion);
+    call_start(deletion->call, on_deleted, deletion);
+}
+
+/* ---- What is free ---- */
+
+static gboolean
+is_free_port(const json_t *port)
+{
+    const char *owner = list_text(port, "device_owner");
+
+    return g_strcmp0(list_text(port, "status"), "DOWN") == 0 &&
+           (owner == NULL || *owner == '\0' || g_str_has_prefix(owner, "compute:"));
+}
+
+static gboolean
+is_free_floating_ip(const json_t *floating_ip)
+{
+    return list_text(floating_ip, "port_id") == NULL;
+}
+
+static void
+remember(struct memory *memory, GHashTable *ids)
+{
+    if (memory->ids != NULL)
+        g_hash_table_unref(memory->ids);
+    memory->ids = ids;
+    memory->looked = drover_now();
+}
+
+/* Deletes what was free before and is still. TRUE when there was anything. */
+static gboolean
+compare(struct cleaning *cleaning, struct memory *memory, const json_t *items,
+        gboolean (*is_free)(const json_t *item), const char *what, const char *collection)
+{
+    GHashTable *ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    gboolean deleted = FALSE;
+    size_t index;
+    json_t *item;
+
+    json_array_foreach((json_t *)items, index, item)
+    {
+        const char *id = list_text(item, "id");
+
+        if (id == NULL || !is_free(item))
+            continue;
+        if (memory->ids != NULL && g_hash_table_contains(memory->ids, id)) {
+            delete (cleaning, what, collection, id);
+            deleted = TRUE;
+        } else {
+            g_hash_table_add(ids, g_strdup(id));
+        }
+    }
+    remember(memory, ids);
+    return deleted;
+}
+
+/* ---- A round ---- */
+
+static enum drover_step
+look_at_ports(struct cleaning *cleaning, struct drover_operation *op, int64_t began)
+{
+    struct cloud *cloud = cleaning->cloud;
+    int64_t interval = drover_value_get_integer(cloud->config, "port-cleanup-interval", 600) * 1000;
+    struct memory *memory = &cleaning->ports;
+    const json_t *ports;
+    enum drover_step step;
+
+    if (interval == 0 || (memory->ids != NULL && drover_now() <= memory->looked + interval) ||
+        !settings_has_service(cloud->settings, SERVICE_NETWORK))
+        return DROVER_DONE;
+    step = list_get_after(cloud, LIST_DOWN_PORTS, op, began, &ports);
+    if (step == DROVER_DONE && compare(cleaning, memory, ports, is_free_port, "port", "/ports"))
+        list_expire(cloud, LIST_DOWN_PORTS);
+    return step;
+}
+
+static enum drover_step
+look_at_floating_ips(struct cleaning *cleaning, struct drover_operation *op, int64_t began)
+{
+    struct cloud *cloud = cleaning->cloud;
+    struct memory *memory = &cleaning->floating_ips;
+    const json_t *floating_ips;
+    enum drover_step step;
+
+    if (!drover_value_get_boolean(cloud->config, "clean-floating-ips", 0) ||
+        !network_has_floating_ips(cloud->settings) || memory->looked >= began)
+        return DROVER_DONE;
+    step = list_get_after(cloud, LIST_FLOATING_IPS, op, began, &floating_ips);
+    if (step == DROVER_DONE &&
+        compare(cleaning, memory, floating_ips, is_free_floating_ip, "floating IP", "/floatingips"))
+        list_expire(cloud, LIST_FLOATING_IPS);
+    return step;
+}
+
+enum drover_step
+cleaning_step(struct cleaning *cleaning, struct drover_operation *op, int64_t began)
+{
+    enum drover_step step = look_at_ports(cleaning, op, began);
+
+    return step == DROVER_DONE ? look_at_floating_ips(cleaning, op, began) : step;
+}
+
+/* ---- Life ---- */
+
+struct cleaning *
+cleaning_new(struct cloud *cloud)
+{
+    struct cleaning *cleaning = g_new0(struct cleaning, 1);
+
+    cleaning->cloud = cloud;
+    cleaning->calls = g_ptr_array_new_with_free_func(deletion_free);
+    return cleaning;
+}
+
+void
+cleaning_free(struct cleaning *cleaning)
+{
+    if (cleaning == NULL)
+        return;
+    if (cleaning->ports.ids != NULL)
+        g_hash_table_unref(cleaning->ports.ids);
+    if (cleaning->floating_ips.ids != NULL)
+        g_hash_table_unref(cleaning->floating_ips.ids);
+    g_ptr_array_unref(cleaning->calls);
+    g_free(cleaning);
+}

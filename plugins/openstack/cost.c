@@ -1,0 +1,204 @@
+#include "cost.h"
+
+#include <math.h>
+
+#include "call.h"
+#include "flavor.h"
+#include "list.h"
+#include "resources.h"
+#include "server.h"
+#include "session.h"
+
+/* ---- Costs ---- */
+
+static double
+number(const json_t *object, const char *member)
+{
+    return json_number_value(json_object_get(object, member));
+}
+
+static void
+show_flavor(struct drover_operation *op, const json_t *flavor)
+{
+    drover_operation_set_resource(op, "instances", 1);
+    drover_operation_set_resource(op, "cores", number(flavor, "vcpus"));
+    drover_operation_set_resource(op, "ram", number(flavor, "ram"));
+}
+
+void
+cost_show_label(struct drover_operation *op, const json_t *flavor)
+{
+    const struct drover_value *label = drover_operation_label_config(op);
+
+    show_flavor(op, flavor);
+    if (!drover_value_get_boolean(label, "boot-from-volume", 0))
+        return;
+    drover_operation_set_resource(op, "volumes", 1);
+    drover_operation_set_resource(op, "volume-gb",
+                                  (double)drover_value_get_integer(label, "volume-size", 50));
+}
+
+/* From microversion 2.47 on a record has the flavor itself. */
+static const json_t *
+flavor_of(const struct cloud *cloud, const json_t *server, const json_t *flavors)
+{
+    const json_t *flavor = json_object_get(server, "flavor");
+    const char *id = list_text(flavor, "id");
+
+    if (json_object_get(flavor, "vcpus") != NULL || id == NULL)
+        return flavor;
+    flavor = list_find(flavors, "id", id);
+    if (flavor == NULL)
+        drover_provider_log(cloud->provider, DROVER_WARNING,
+                            "The flavor %s of server %s is not there any more; the server counts "
+                            "as one instance without cores and memory",
+                            id, list_text(server, "id"));
+    return flavor;
+}
+
+void
+cost_show_server(const struct cloud *cloud, struct drover_operation *op, const json_t *server,
+                 const json_t *flavors, const json_t *volumes)
+{
+    const json_t *attached = json_object_get(server, "os-extended-volumes:volumes_attached");
+    int found = 0;
+    double size = 0;
+    size_t index;
+    json_t *item;
+
+    show_flavor(op, flavor_of(cloud, server, flavors));
+    json_array_foreach((json_t *)attached, index, item)
+    {
+        const json_t *volume = list_find(volumes, "id", list_text(item, "id"));
+
+        if (volume == NULL)
+            continue;
+        found++;
+        size += number(volume, "size");
+    }
+    if (found == 0)
+        return;
+    drover_operation_set_resource(op, "volumes", found);
+    drover_operation_set_resource(op, "volume-gb", size);
+}
+
+/* ---- As operations ---- */
+
+enum drover_step
+cost_of_label(struct cloud *cloud, struct drover_operation *op)
+{
+    enum drover_step step;
+    const json_t *flavor = flavor_of_label(cloud, op, &step);
+
+    if (flavor != NULL)
+        cost_show_label(op, flavor);
+    return step;
+}
+
+enum drover_step
+cost_of_servers(struct cloud *cloud, struct drover_operation *op)
+{
+    int64_t oldest = operation_began(op) - 1000;
+    const json_t *servers, *flavors, *volumes;
+    enum drover_step step = list_get_after(cloud, LIST_SERVERS, op, oldest, &servers);
+    size_t index;
+    json_t *server;
+
+    if (step == DROVER_DONE)
+        step = list_get(cloud, LIST_FLAVORS, op, &flavors);
+    if (step == DROVER_DONE)
+        step = list_get_after(cloud, LIST_VOLUMES, op, oldest, &volumes);
+    if (step != DROVER_DONE)
+        return step;
+    json_array_foreach((json_t *)servers, index, server)
+    {
+        if (!server_exists(server) || server_is_partial(server))
+            continue;
+        resources_show(op, "instance", server, json_object_get(server, "metadata"));
+        cost_show_server(cloud, op, server, flavors, volumes);
+    }
+    return DROVER_DONE;
+}
+
+/* ---- Limits ---- */
+
+struct limits {
+    struct call *compute, *volume;
+};
+
+static void
+limits_free(void *data)
+{
+    struct limits *limits = data;
+
+    call_free(limits->compute);
+    call_free(limits->volume);
+    g_free(limits);
+}
+
+static struct call *
+ask(struct cloud *cloud, struct drover_operation *op, enum service service)
+{
+    struct call *call = call_new(cloud, service, "GET", "/limits", NULL);
+
+    call_start_for(call, op);
+    return call;
+}
+
+static const struct limit {
+    enum service service;
+    const char *member, *resource;
+} limit_names[] = {
+    {SERVICE_COMPUTE, "maxTotalInstances", "instances"},
+    {SERVICE_COMPUTE, "maxTotalCores", "cores"},
+    {SERVICE_COMPUTE, "maxTotalRAMSize", "ram"},
+    {SERVICE_VOLUME, "maxTotalVolumes", "volumes"},
+    {SERVICE_VOLUME, "maxTotalVolumeGigabytes", "volume-gb"},
+};
+
+/* A service that there is not has nothing to give: 0. */
+static void
+show_limit(struct drover_operation *op, const struct limit *limit, const json_t *answer)
+{
+    const json_t *amount = json_object_get(
+        json_object_get(json_object_get(answer, "limits"), "absolute"), limit->member);
+    double most = json_number_value(amount);
+
+    if (answer != NULL && !json_is_number(amount))
+        return;
+    drover_operation_set_resource(op, limit->resource, most < 0 ? INFINITY : most);
+}
+
+static gboolean
+has_no_volumes(const struct call *call)
+{
+    return call_was_not_sent(call) && call_failure(call) == DROVER_FAILURE_NOT_FOUND;
+}
+
+enum drover_step
+cost_limits(struct cloud *cloud, struct drover_operation *op)
+{
+    struct limits *limits = drover_operation_state(op);
+
+    if (limits == NULL) {
+        limits = g_new0(struct limits, 1);
+        drover_operation_set_state(op, limits, limits_free);
+        limits->compute = ask(cloud, op, SERVICE_COMPUTE);
+        limits->volume = ask(cloud, op, SERVICE_VOLUME);
+    }
+    drover_operation_call_after(op, DROVER_WHEN_WOKEN);
+    if (!call_is_done(limits->compute) || !call_is_done(limits->volume))
+        return DROVER_RUNNING;
+    if (call_failure(limits->compute) != 0)
+        return call_fail(limits->compute, op);
+    if (call_failure(limits->volume) != 0 && !has_no_volumes(limits->volume))
+        return call_fail(limits->volume, op);
+    if (call_answer(limits->compute) == NULL)
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
+                                     "the cloud's answer about its limits makes no sense");
+    for (gsize i = 0; i < G_N_ELEMENTS(limit_names); i++)
+        show_limit(op, &limit_names[i],
+                   call_answer(limit_names[i].service == SERVICE_COMPUTE ? limits->compute
+                                                                         : limits->volume));
+    return DROVER_DONE;
+}

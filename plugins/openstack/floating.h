@@ -1,0 +1,19 @@
+/*
+ * Giving a server a floating IP.
+ */
+#ifndef OPENSTACK_FLOATING_H
+#define OPENSTACK_FLOATING_H
+
+#include "work.h"
+
+extern const struct work_kind floating_kind;
+
+/* Work that is done when the server can be reached by a floating IP, or cannot have one. `began`:
+ * an id of a floating IP that was made already, or NULL. Freed with work_free(). */
+struct work *floating_new(struct cloud *cloud, const char *server, const char *floating_ip);
+/* Its id; NULL: none was made. */
+const char *floating_id(const struct work *work);
+/* Its address; NULL: there is none. */
+const char *floating_address(const struct work *work);
+
+#endif
