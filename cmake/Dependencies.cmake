@@ -6,6 +6,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(SSH REQUIRED IMPORTED_TARGET libssh)
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 # Optional: without it the service manager is told nothing.
 pkg_check_modules(SYSTEMD IMPORTED_TARGET libsystemd)
 

@@ -138,6 +138,15 @@ row_object(const Row *row)
     return object;
 }
 
+json_t *
+drover_node_object(const DroverRecord *znode)
+{
+    g_autoptr(json_t) record = parse(znode);
+    Row row = {record, znode};
+
+    return record != NULL ? row_object(&row) : NULL;
+}
+
 static char **
 row_cells(const Row *row, guint n_columns)
 {

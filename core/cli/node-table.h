@@ -3,5 +3,8 @@
 
 #include "cli/command.h"
 
+/* {key: value} of all columns, in their order; NULL for a record that is none. New reference. */
+json_t *drover_node_object(const DroverRecord *znode);
+
 /* Elements are DroverRecord, with their locks. `detail`: all columns. */
 void drover_node_table_print(DroverCli *cli, const GPtrArray *records, gboolean detail);

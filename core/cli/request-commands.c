@@ -43,8 +43,8 @@ static const struct {
     {"Event ID", "event_id", plain_value},
 };
 
-static json_t *
-row_object(const DroverRequest *request)
+json_t *
+drover_request_object(const DroverRequest *request)
 {
     g_autoptr(json_t) record = drover_request_record(request);
     json_t *row = json_object();
@@ -86,7 +86,7 @@ request_list(DroverCli *cli, const char *argument)
     if (requests == NULL)
         return drover_cli_fail(cli, "%s", error->message);
     for (guint i = 0; i < requests->len; i++)
-        json_array_append_new(rows, row_object(requests->pdata[i]));
+        json_array_append_new(rows, drover_request_object(requests->pdata[i]));
     if (cli->json)
         drover_cli_print_json(g_steal_pointer(&rows));
     else

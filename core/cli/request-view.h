@@ -15,6 +15,9 @@ DroverRequest *drover_request_read(DroverStore *store, const char *id, DroverRea
 GPtrArray *drover_request_read_nodes(DroverStore *store, const DroverRequest *request,
                                      GError **error);
 
+/* {key: value} of the columns of request-list. New reference. */
+json_t *drover_request_object(const DroverRequest *request);
+
 /* Of those that wait to be looked at, in the order in which they are served: 1 is the next one; 0
  * when it does not wait for that, or nobody can tell. */
 guint drover_request_position(DroverStore *store, const DroverRequest *request);

@@ -74,6 +74,8 @@ clear_config(gpointer data)
     g_free(config->tls_ca);
     g_free(config->zookeeper_digest);
     g_free(config->webapp_address);
+    g_free(config->metrics_of_launcher.address);
+    g_free(config->metrics_of_builder.address);
     g_free(config->elements_dir);
     g_free(config->images_dir);
     g_free(config->build_log_dir);
@@ -143,12 +145,23 @@ take_tenants(DroverConfig *config, const struct drover_value *list)
 }
 
 static void
+take_listener(DroverListenerConfig *listener, const struct drover_value *section)
+{
+    listener->address = g_strdup(drover_value_get_string(section, "listen_address", NULL));
+    listener->port = drover_value_get_int(section, "port", DROVER_NO_PORT);
+}
+
+static void
 take_builder_and_web(DroverConfig *config, const struct drover_value *values)
 {
     const struct drover_value *webapp = drover_value_get(values, "webapp");
+    const struct drover_value *metrics = drover_value_get(values, "prometheus");
 
     config->max_hold_age = MAX(drover_value_get_int(values, "max-hold-age", 0), 0);
     config->webapp_address = g_strdup(drover_value_get_string(webapp, "listen_address", NULL));
+    take_listener(&config->metrics_of_launcher, drover_value_get(metrics, "launcher"));
+    take_listener(&config->metrics_of_builder, drover_value_get(metrics, "builder"));
+    config->webapp = drover_value_line(webapp) > 0;
     config->webapp_port = drover_value_get_int(webapp, "port", 0);
     config->elements_dir = g_strdup(drover_value_get_string(values, "elements-dir", NULL));
     config->images_dir = g_strdup(drover_value_get_string(values, "images-dir", NULL));

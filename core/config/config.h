@@ -83,6 +83,13 @@ typedef struct {
     guint line;
 } DroverProviderConfig;
 
+#define DROVER_NO_PORT (-1)
+
+typedef struct {
+    char *address; /* NULL without a section */
+    int port;
+} DroverListenerConfig;
+
 typedef struct {
     char *host; /* IPv6 without brackets */
     int port;
@@ -119,8 +126,11 @@ typedef struct {
     GPtrArray *diskimages; /* of DroverDiskImageConfig */
     int max_hold_age;      /* seconds; 0: none */
 
+    gboolean webapp; /* the section is there */
     char *webapp_address;
     int webapp_port;
+    /* prometheus: ports are DROVER_NO_PORT when there are none. */
+    DroverListenerConfig metrics_of_launcher, metrics_of_builder;
     char *elements_dir, *images_dir, *build_log_dir;
     int build_log_retention;
 

@@ -17,6 +17,12 @@ drover_launcher_state(const DroverLauncher *launcher)
     return launcher->paused ? "paused" : "running";
 }
 
+gboolean
+drover_launcher_has_passed(const DroverLauncher *launcher)
+{
+    return launcher->passed;
+}
+
 DroverCluster *
 drover_launcher_cluster(const DroverLauncher *launcher)
 {

@@ -66,6 +66,8 @@ void drover_launcher_stop(DroverLauncher *launcher);
 /* "initializing" until the first pass, "running", "paused" by its operator, "stopped" from the stop
  * on. */
 const char *drover_launcher_state(const DroverLauncher *launcher);
+/* The first pass was done: TRUE for ever from then on. */
+gboolean drover_launcher_has_passed(const DroverLauncher *launcher);
 DroverCluster *drover_launcher_cluster(const DroverLauncher *launcher);
 /* The one in force. */
 const DroverConfig *drover_launcher_config(const DroverLauncher *launcher);

@@ -54,7 +54,7 @@ parse(LauncherOptions *options, Raw *raw, char ***words, GError **error)
         {"stop-timeout", 0, 0, G_OPTION_ARG_INT, &options->stop_timeout,
          "Longest orderly stop (default 30)", "SECONDS"},
         {"no-webapp", 0, 0, G_OPTION_ARG_NONE, &raw->no_webapp,
-         "No web server (there is none; for Nodepool's sake)", NULL},
+         "No status pages, whatever the configuration says", NULL},
         {"repl", 0, 0, G_OPTION_ARG_NONE, &options->repl,
          "Means nothing here (for Nodepool's sake)", NULL},
         {"version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL},
@@ -124,6 +124,7 @@ fill(LauncherOptions *options, const Raw *raw)
         set_default(&options->log_file, DEFAULT_LOG_FILE);
     if (!raw->no_state)
         set_default(&options->state_dir, DEFAULT_STATE_DIR);
+    options->no_webapp = raw->no_webapp;
     options->socket_is_default = options->command_socket == NULL;
     if (options->socket_is_default && options->state_dir != NULL)
         options->command_socket = g_build_filename(options->state_dir, SOCKET_NAME, NULL);

@@ -10,7 +10,7 @@ typedef struct {
     /* Paths are absolute, since the working directory changes. NULL: not given. */
     char *config, *secure, *log_config, *log_file, *pid_file, *state_dir, *command_socket;
     gboolean socket_is_default; /* command_socket was not given */
-    gboolean debug, background, version, repl;
+    gboolean debug, background, version, repl, no_webapp;
     gint sync_interval, cleanup_interval, delete_timeout; /* seconds; 0: not given */
     gint stop_timeout;                                    /* seconds */
 } LauncherOptions;

@@ -12,10 +12,12 @@
 #include "programs/program.h"
 #include "programs/service.h"
 #include "programs/threads.h"
+#include "web/web.h"
 
 typedef struct {
     GMainLoop *loop;
     DroverLauncher *launcher;
+    DroverWeb *web;
     DroverCommandServer *commands; /* NULL without a socket */
     gboolean stopping;             /* a signal said so */
 } Program;
@@ -78,6 +80,7 @@ static void
 clear(Program *program)
 {
     g_clear_pointer(&program->commands, drover_command_server_free);
+    g_clear_pointer(&program->web, drover_web_free);
     g_clear_pointer(&program->launcher, drover_launcher_free);
     g_clear_pointer(&program->loop, g_main_loop_unref);
 }
@@ -113,6 +116,15 @@ serve_commands(Program *program, const LauncherOptions *options, GError **error)
     return TRUE;
 }
 
+static gboolean
+serve_web(Program *program, const LauncherOptions *options, GError **error)
+{
+    const DroverWebOptions web = {.no_status = options->no_webapp};
+
+    program->web = drover_web_new(program->launcher, &web, error);
+    return program->web != NULL;
+}
+
 /* Nothing has been started yet. In the background this returns in the daemon. */
 static gboolean
 set_up_process(const LauncherOptions *options, GError **error)
@@ -145,7 +157,8 @@ begin(Program *program, const LauncherOptions *options, GError **error)
     if (options->repl)
         drover_log_for(DROVER_LOG_WARNING, "NodePool", "There is no console for --repl");
     program->launcher = drover_launcher_new(&launcher, error);
-    return program->launcher != NULL && serve_commands(program, options, error);
+    return program->launcher != NULL && serve_web(program, options, error) &&
+           serve_commands(program, options, error);
 }
 
 static int

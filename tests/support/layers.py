@@ -14,8 +14,8 @@ import re
 import sys
 
 # The rooms of core/, from the ground up. Rooms of one floor do not see each other.
-FLOORS = [['base'], ['command', 'config', 'metrics'], ['zk'], ['model'], ['driver'],
-          ['launcher', 'builder', 'web', 'cli'], ['programs']]
+FLOORS = [['base'], ['command', 'config', 'http', 'metrics'], ['zk'], ['model'], ['driver'],
+          ['launcher', 'builder', 'cli'], ['web'], ['programs']]
 # The launcher's own floors; above them all is the launcher itself, in its folder.
 LAUNCHER_FLOORS = [['telemetry'], ['cluster'], ['provider'], ['machine'], ['request', 'upkeep']]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

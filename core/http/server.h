@@ -1,0 +1,55 @@
+/*
+ * An HTTP listener on the core loop. Nothing waits for a client: what can be read or written is,
+ * and who does not go on, or asks for too much, is cut off.
+ *
+ *     request ─► method, path and query are checked ─► handler ─► answer, now or later
+ *
+ * Answered without the handler: 400 for what is no request or not well encoded, 405 for other
+ * methods, 413 and 431 for what is too large, 503 when there are too many connections.
+ */
+#pragma once
+
+#include <glib.h>
+
+typedef struct _DroverHttpServer DroverHttpServer;
+typedef struct _DroverHttpExchange DroverHttpExchange;
+
+/* Answers, or keeps the exchange and answers later; exactly once. */
+typedef void (*DroverHttpHandler)(DroverHttpExchange *exchange, gpointer user_data);
+
+typedef struct {
+    const char *address; /* a literal, or a name */
+    int port;            /* 0: any that is free */
+    const char *allow;   /* methods: "GET, HEAD", or more; HEAD is served as GET */
+    const char *headers; /* of every answer: "Name: value\n..."; or NULL */
+    DroverHttpHandler handler;
+    gpointer user_data;
+    guint patience; /* seconds that a client may be silent; 0: 15 */
+} DroverHttpOptions;
+
+/* Listens. The error names address and port. */
+DroverHttpServer *drover_http_server_new(const DroverHttpOptions *options, GError **error);
+/* All exchanges have been answered. Connections are closed. NULL is allowed. */
+void drover_http_server_free(DroverHttpServer *server);
+guint16 drover_http_server_port(const DroverHttpServer *server);
+
+/* ---- What is asked; strings live until the answer ---- */
+
+const char *drover_http_method(const DroverHttpExchange *exchange); /* never HEAD */
+const char *drover_http_path(const DroverHttpExchange *exchange);   /* decoded, without query */
+/* Of the query, and of the form that was posted; of several of one name the last. NULL: none. */
+const char *drover_http_parameter(const DroverHttpExchange *exchange, const char *name);
+/* All of them, in one text that is the same for the same ones. */
+const char *drover_http_parameters(const DroverHttpExchange *exchange);
+const char *drover_http_header(const DroverHttpExchange *exchange, const char *name);
+/* What was posted. */
+const char *drover_http_body(const DroverHttpExchange *exchange, gsize *length);
+
+/* ---- The answer ---- */
+
+/* Before the answer. */
+void drover_http_add_header(DroverHttpExchange *exchange, const char *name, const char *value);
+/* `type` may be NULL when there is no body. The body is referenced; NULL: none. */
+void drover_http_answer(DroverHttpExchange *exchange, guint status, const char *type, GBytes *body);
+/* A line of plain text. */
+void drover_http_answer_text(DroverHttpExchange *exchange, guint status, const char *text);

@@ -1,0 +1,26 @@
+/*
+ * The images in ZooKeeper with their builds and uploads. Launchers hardly need them, so they are
+ * read when somebody asks, all at once, and remembered for a second.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "zk/session.h"
+
+typedef struct _DroverImageTree DroverImageTree;
+typedef void (*DroverImageTreeFunc)(gpointer user_data);
+
+/* `changed` is called when something has been read. */
+DroverImageTree *drover_image_tree_new(DroverSession *session, DroverImageTreeFunc changed,
+                                       gpointer user_data);
+/* Before the session is closed. */
+void drover_image_tree_free(DroverImageTree *tree);
+
+/*
+ * Borrowed; NULL while it is being read.
+ *
+ *     {image: {"paused": bool, "requested": seconds or null, "building": bool,
+ *              "builds": {build: {"record": {...}, "uploads": [{"provider", "id", "record"}]}}}}
+ */
+const json_t *drover_image_tree_get(DroverImageTree *tree);

@@ -1,0 +1,12 @@
+/*
+ * Metrics and probes of a launcher: /metrics, /health/live, /health/ready, /health/status. Anything
+ * else is not found, so that a probe with a wrong path fails. Answered by the core loop itself: one
+ * that hangs does not look alive.
+ */
+#pragma once
+
+#include "http/server.h"
+#include "launcher/launcher.h"
+
+/* A DroverHttpHandler; the data is the DroverLauncher. */
+void drover_probes_answer(DroverHttpExchange *exchange, gpointer launcher);

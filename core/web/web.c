@@ -1,0 +1,112 @@
+#include "web/web.h"
+
+#include "base/log.h"
+#include "web/pages.h"
+#include "web/probes.h"
+
+#define LOGGER "WebApp"
+
+struct _DroverWeb {
+    DroverHttpServer *probes, *status; /* or NULL */
+    DroverPages *pages;
+};
+
+/* ---- Where to listen ---- */
+
+/* The environment overrides the configuration, for containers. */
+static int
+metrics_port(const DroverConfig *config)
+{
+    const char *text = g_getenv("DROVER_PROMETHEUS_PORT");
+    guint64 port;
+
+    if (text != NULL && *text != '\0' &&
+        g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT16, &port, NULL))
+        return (int)port;
+    return config->metrics_of_launcher.port;
+}
+
+static const char *
+metrics_address(const DroverConfig *config)
+{
+    const char *text = g_getenv("DROVER_PROMETHEUS_ADDR");
+
+    if (text != NULL && *text != '\0')
+        return text;
+    return config->metrics_of_launcher.address != NULL ? config->metrics_of_launcher.address
+                                                       : "0.0.0.0";
+}
+
+static DroverHttpServer *
+listen_at(const char *what, const DroverHttpOptions *options, GError **error)
+{
+    DroverHttpServer *server = drover_http_server_new(options, error);
+
+    if (server == NULL)
+        g_prefix_error(error, "%s: ", what);
+    else
+        drover_log_for(DROVER_LOG_INFO, LOGGER, "%s: listening on %s port %u", what,
+                       options->address, drover_http_server_port(server));
+    return server;
+}
+
+static gboolean
+begin_probes(DroverWeb *web, DroverLauncher *launcher, GError **error)
+{
+    const DroverConfig *config = drover_launcher_config(launcher);
+    const DroverHttpOptions options = {.address = metrics_address(config),
+                                       .port = metrics_port(config),
+                                       .allow = "GET, HEAD",
+                                       .handler = drover_probes_answer,
+                                       .user_data = launcher};
+
+    if (options.port == DROVER_NO_PORT)
+        return TRUE;
+    web->probes = listen_at("Metrics", &options, error);
+    if (web->probes == NULL)
+        return FALSE;
+    drover_launcher_begin_survey(launcher);
+    return TRUE;
+}
+
+static gboolean
+begin_status(DroverWeb *web, DroverLauncher *launcher, GError **error)
+{
+    const DroverConfig *config = drover_launcher_config(launcher);
+    const DroverHttpOptions options = {.address = config->webapp_address,
+                                       .port = config->webapp_port,
+                                       .allow = "GET, HEAD, POST",
+                                       .headers = "Access-Control-Allow-Origin: *",
+                                       .handler = drover_pages_answer,
+                                       .user_data = web->pages};
+
+    web->status = listen_at("Status pages", &options, error);
+    return web->status != NULL;
+}
+
+/* ---- Life ---- */
+
+DroverWeb *
+drover_web_new(DroverLauncher *launcher, const DroverWebOptions *options, GError **error)
+{
+    DroverWeb *web = g_new0(DroverWeb, 1);
+    gboolean status =
+        !options->no_status && (options->status || drover_launcher_config(launcher)->webapp);
+
+    web->pages = drover_pages_new(launcher);
+    if (begin_probes(web, launcher, error) && (!status || begin_status(web, launcher, error)))
+        return web;
+    drover_web_free(web);
+    return NULL;
+}
+
+void
+drover_web_free(DroverWeb *web)
+{
+    if (web == NULL)
+        return;
+    drover_pages_free(web->pages);
+    drover_http_server_free(web->status);
+    drover_http_server_free(web->probes);
+    g_free(web);
+}
