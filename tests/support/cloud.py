@@ -20,7 +20,7 @@ import urllib.request
 
 from zookeeper import die_with_parent
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'fake_cloud')
+HERE = os.path.dirname(os.path.abspath(__file__))
 TOKEN = 'token-of-the-test'
 # Machines that are reached at once and without host keys.
 IMAGE = {'name': 'plain', 'username': 'zuul'}
@@ -44,8 +44,12 @@ def pool(name='main', labels=None, checked=False, **options):
             'host-key-checking': checked, **dashed(options)}
 
 
-class Cloud:
-    """`settings`: as in fake_cloud/account.py, from the start on."""
+class Process:
+    """A fake cloud's process, and what all of them can be told. `settings`: from the start on."""
+
+    program = None
+    scheme = 'http'
+    context = None  # of TLS
 
     def __init__(self, **settings):
         self.settings_at_start = settings
@@ -54,13 +58,17 @@ class Cloud:
 
     # ---- Process ----
 
+    def arguments(self):
+        return []
+
     def start(self):
         self.process = subprocess.Popen(
-            [sys.executable, '-B', PROGRAM, '--port', str(self.port or 0), '--token', TOKEN],
+            [sys.executable, '-B', f'{HERE}/{self.program}', '--port', str(self.port or 0),
+             *self.arguments()],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
         line = self.process.stdout.readline()
         if not line.startswith('port '):
-            raise RuntimeError('the fake cloud did not start')
+            raise RuntimeError(f'{self.program} did not start')
         self.port = int(line.split()[1])
         if self.settings_at_start:
             self.settings(**self.settings_at_start)
@@ -85,13 +93,14 @@ class Cloud:
 
     @property
     def url(self):
-        return f'http://127.0.0.1:{self.port}'
+        return f'{self.scheme}://127.0.0.1:{self.port}'
 
     # ---- What a test says and asks ----
 
     def control(self, call, body=None):
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(f'{self.url}/control/{call}', data, timeout=30) as answer:
+        with urllib.request.urlopen(f'{self.url}/control/{call}', data, timeout=30,
+                                    context=self.context) as answer:
             return json.load(answer)
 
     def faults(self, *rules, keep=False):
@@ -105,10 +114,6 @@ class Cloud:
     def settings(self, **changes):
         return self.control('settings', changes)
 
-    def limits(self, **limits):
-        """Other limits, written with '_' for '-'; -1: none."""
-        self.settings(limits=dashed(limits))
-
     def advance(self, seconds):
         """Moves the cloud's clock."""
         self.control('clock', {'advance': seconds})
@@ -121,10 +126,6 @@ class Cloud:
     def state(self):
         return self.control('state')
 
-    def machines(self):
-        """Those there are: id, name, tags, state and so on."""
-        return self.state()['machines']
-
     def log(self, method=None, path=None, since=0):
         """Requests in the order in which they came; only those of a method, of an exact path."""
         return [entry for entry in self.control(f'log?since={since}')['log']
@@ -133,9 +134,6 @@ class Cloud:
     def mark(self):
         """The length of the log now, for `since`."""
         return self.control('log?since=1000000000')['next']
-
-    def creates(self, since=0):
-        return self.log('POST', '/machines', since)
 
     def wait(self, condition, limit=30, what='the cloud'):
         """Until the condition holds of state(); returns what it returned."""
@@ -147,6 +145,26 @@ class Cloud:
             if time.monotonic() > deadline:
                 raise AssertionError(f'{what}: {json.dumps(state)}')
             time.sleep(0.02)
+
+
+class Cloud(Process):
+    """The one of the test driver; settings: fake_cloud/account.py."""
+
+    program = 'fake_cloud'
+
+    def arguments(self):
+        return ['--token', TOKEN]
+
+    def limits(self, **limits):
+        """Other limits, written with '_' for '-'; -1: none."""
+        self.settings(limits=dashed(limits))
+
+    def machines(self):
+        """Those there are: id, name, tags, state and so on."""
+        return self.state()['machines']
+
+    def creates(self, since=0):
+        return self.log('POST', '/machines', since)
 
     def wait_for_machines(self, count, limit=30):
         return self.wait(lambda state: len(state['machines']) == count and (state['machines'] or True),

@@ -23,11 +23,12 @@ def ids_in(external_id):
 
 
 class CloudCase(LauncherCase):
+    cloud_class = Cloud
     cloud_settings = {}
 
     def setUp(self):
         super().setUp()
-        self.cloud = Cloud(**self.cloud_settings).start()
+        self.cloud = self.cloud_class(**self.cloud_settings).start()
         self.addCleanup(self.cloud.close)
 
     def start(self, labels=None, pools=None, launcher=None, name='p', arguments=(), **options):

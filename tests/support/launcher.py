@@ -73,6 +73,7 @@ class Launcher:
                           '--cleanup-interval', str(cleanup_interval)]
         self.arguments += ['--state-dir', f'{self.folder}/state'] if state else ['--no-state']
         self.arguments += ['-d'] if debug else []
+        self.environment = {}  # variables besides those of this process
         self.process = None
         self.reader = None
         self.lines = []
@@ -109,7 +110,7 @@ class Launcher:
         self.process = subprocess.Popen(
             [os.environ['DROVER_LAUNCHER'], *self.arguments], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
-            preexec_fn=die_with_parent)
+            env={**os.environ, **self.environment}, preexec_fn=die_with_parent)
         self.reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
         self.reader.start()
         return self

@@ -27,30 +27,13 @@ What a test has (control.py), without token:
 
 import argparse
 import asyncio
-import os
-import sys
 
+from account import Account
+from api import Api
+from control import Control
+from listeners import Listeners
+from running import run
 from server import Server
-
-
-def write_port(path, port):
-    with open(f'{path}.new', 'w', encoding='ascii') as out:
-        out.write(f'{port}\n')
-    os.rename(f'{path}.new', path)
-
-
-async def run(arguments):
-    server = Server(arguments.token)
-    port = await server.start(arguments.port)
-    print('port', port, flush=True)
-    if arguments.port_file:
-        write_port(arguments.port_file, port)
-    loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
-    loop.add_reader(sys.stdin.fileno(), lambda: sys.stdin.buffer.read1() or ended.set())
-    await ended.wait()
-    loop.remove_reader(sys.stdin.fileno())
-    server.close()
 
 
 def main():
@@ -58,7 +41,13 @@ def main():
     parser.add_argument('--port', type=int, default=0)
     parser.add_argument('--port-file')
     parser.add_argument('--token', default='token-of-the-test')
-    asyncio.run(run(parser.parse_args()))
+    arguments = parser.parse_args()
+
+    def make_server():
+        account = Account(arguments.token, Listeners())
+        return Server(account, Api(account), Control)
+
+    asyncio.run(run(make_server, arguments.port, arguments.port_file))
 
 
 if __name__ == '__main__':

@@ -72,6 +72,9 @@ class Account:
         self.ever = dict.fromkeys(KINDS, 0)
         self.most = dict.fromkeys(KINDS, 0)
 
+    def close(self):
+        self.listeners.close_all()
+
     def change_settings(self, changes):
         unknown = set(changes) - set(SETTINGS)
         if unknown:

@@ -10,6 +10,20 @@ class Api:
     def __init__(self, account):
         self.account = account
 
+    def streams(self, request):
+        """TRUE when the body is not to be read at once."""
+        return request.parts[-1] == 'data'
+
+    def note(self, request):
+        """What the log is to have besides."""
+        return {}
+
+    def error_body(self, request, status, message):
+        return {'error': {'code': 'fault', 'message': message}}
+
+    def again(self, request):
+        return {'next': 'again'}
+
     def check_token(self, request):
         token = self.account.settings['token']
         if token is not None and request.headers.get('x-token') != token:

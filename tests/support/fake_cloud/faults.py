@@ -21,7 +21,7 @@ What happens; several may stand in one rule and take effect in this order:
                            "error": TEXT, "stuck": true, "vanishes": S, "no_address": true,
                            "zone": NAME, "address", "port", "listener"; "connection": {...} fields
                            of the connection that the cloud names itself
-    "delete": "stays", "error", "deleted" (listed as such for ever)
+    "delete": "stays", "error", "deleted" (listed as such for ever); others: fake_openstack
     "upload": "checksum", "stuck", "killed"
     "lag": S               a list shows what was so long ago
     "drop": "after", "never": "after"
@@ -123,13 +123,13 @@ GARBAGE = {
     'types': wrong_types,
     'missing': without_keys,
     'huge': lambda body: 'x' * HUGE,
-    'endless': lambda body: {**body, 'next': 'again'},
     'duplicate': duplicates,
 }
 
 
-def spoil(kind, answer):
-    """Puts garbage in the place of an answer's body."""
-    if kind not in GARBAGE:
+def spoil(kind, answer, again):
+    """Puts garbage in the place of an answer's body; `again`: what makes a page the next of itself."""
+    if kind not in GARBAGE and kind != 'endless':
         raise Refused(400, 'bad_request', f'no such garbage: {kind}')
-    answer.body = GARBAGE[kind](answer.body if isinstance(answer.body, dict) else {})
+    body = answer.body if isinstance(answer.body, dict) else {}
+    answer.body = {**body, **again} if kind == 'endless' else GARBAGE[kind](body)

@@ -4,11 +4,7 @@ import asyncio
 import socket
 import time
 
-from account import Account
-from api import Api
-from control import Control
 from faults import Faults, spoil
-from listeners import Listeners
 from wire import Answer, Refused, read_request
 
 
@@ -17,12 +13,13 @@ class Cut(Exception):
 
 
 class Server:
-    def __init__(self, token):
-        self.account = Account(token, Listeners())
+    """`account`: what there is; `api`: the cloud's calls; `control`: the class of the test's."""
+
+    def __init__(self, account, api, control, context=None):
+        self.account, self.api, self.context = account, api, context
         self.faults = Faults()
         self.log = []
-        self.api = Api(self.account)
-        self.control = Control(self.account, self.faults, self.log)
+        self.control = control(account, self.faults, self.log)
         self.writers = {}  # connection -> its number
         self.connections = 0
         self.port = None
@@ -30,13 +27,13 @@ class Server:
 
     async def start(self, port):
         self.listening = await asyncio.start_server(self.serve, '127.0.0.1', port, backlog=1024,
-                                                    reuse_address=True)
+                                                    reuse_address=True, ssl=self.context)
         self.port = self.listening.sockets[0].getsockname()[1]
         return self.port
 
     def close(self):
         self.listening.close()
-        self.account.listeners.close_all()
+        self.account.close()
         self.cut_all()
 
     def cut_all(self, but=None):
@@ -64,8 +61,7 @@ class Server:
             answer.write_to(writer)
             await writer.drain()
             return
-        is_data = request.parts[-1] == 'data'
-        if not is_data:
+        if not self.api.streams(request):
             await request.read_body()
         entry = self.note(request, writer)
         fault = self.faults.find(request, self.api.tags_of(request))
@@ -77,7 +73,8 @@ class Server:
     def note(self, request, writer):
         entry = {'time': time.monotonic(), 'client': self.writers[writer], 'method': request.method,
                  'path': request.path, 'query': request.query, 'body': request.text(),
-                 'user_agent': request.headers.get('user-agent'), 'status': None, 'answer': None}
+                 'user_agent': request.headers.get('user-agent'), 'status': None, 'answer': None,
+                 **self.api.note(request)}
         self.log.append(entry)
         return entry
 
@@ -97,13 +94,13 @@ class Server:
             await self.restart(fault['restart'])
         if 'limits' in fault:
             self.account.change_settings({'limits': fault['limits']})
-        answer = self.scripted(fault) if 'status' in fault else \
+        answer = self.scripted(request, fault) if 'status' in fault else \
             await self.refuse_or(self.api.answer, request, fault)
         await self.finish_body(request)
         entry['status'], entry['answer'] = answer.status, answer.body
         await self.maybe_lose(request, writer, fault, 'after')
         if 'garbage' in fault:
-            spoil(fault['garbage'], answer)
+            spoil(fault['garbage'], answer, self.api.again(request))
         answer.write_to(writer, fault.get('half', False))
         await writer.drain()
         if fault.get('half'):
@@ -115,10 +112,10 @@ class Server:
         async for _ in request.pieces():
             pass
 
-    def scripted(self, fault):
+    def scripted(self, request, fault):
         body = fault.get('body', 'as the test wants')
         if isinstance(body, str):
-            body = {'error': {'code': 'fault', 'message': body}}
+            body = self.api.error_body(request, fault['status'], body)
         return Answer(fault['status'], body, fault.get('headers'))
 
     async def maybe_lose(self, request, writer, fault, when):

@@ -64,9 +64,12 @@ class Collection:
         self.things = {}
         self.numbers = itertools.count(1)
 
+    def new_id(self, number):
+        return f'{self.kind}-{number:06d}'
+
     def add(self, fields, now):
         number = next(self.numbers)
-        thing = Thing(number, f'{self.kind}-{number:06d}', fields, now)
+        thing = Thing(number, self.new_id(number), fields, now)
         self.things[thing.id] = thing
         return thing
 
