@@ -71,7 +71,7 @@ cloud_refresh(struct cloud *cloud)
     g_autoptr(GError) error = NULL;
     struct settings *settings;
 
-    if (now < cloud->stamp_checked + LOOK_MILLISECONDS)
+    if (cloud->stamp_checked != 0 && now < cloud->stamp_checked + LOOK_MILLISECONDS)
         return FALSE;
     cloud->stamp_checked = now;
     stamp = clouds_file_stamp();
@@ -99,6 +99,12 @@ cloud_refresh(struct cloud *cloud)
     for (int i = 0; i < LISTS; i++)
         list_expire(cloud, (enum list_kind)i);
     return TRUE;
+}
+
+void
+cloud_doubt(struct cloud *cloud)
+{
+    cloud->stamp_checked = 0;
 }
 
 void

@@ -49,6 +49,8 @@ void cloud_close(struct cloud *cloud);
 /* Looks whether clouds.yaml says something new, at most once a second. TRUE: it did, and is used
  * from now on. */
 gboolean cloud_refresh(struct cloud *cloud);
+/* The next look is not put off: what the settings say was refused. */
+void cloud_doubt(struct cloud *cloud);
 /* What creates depend on was refused by the cloud: all of it is asked for anew. */
 void cloud_forget(struct cloud *cloud);
 

@@ -134,6 +134,8 @@ note_failure(struct session *session, enum drover_failure failure, const char *w
         failure == DROVER_FAILURE_AUTH ? LONGEST_PAUSE_MILLISECONDS : LONGEST_OUTAGE_MILLISECONDS;
     int64_t pause = FIRST_PAUSE_MILLISECONDS << MIN(session->failures, 6u);
 
+    if (failure == DROVER_FAILURE_AUTH)
+        cloud_doubt(session->cloud);
     session->failures++;
     session->failure = failure;
     session->not_before = drover_now() + MIN(pause, longest);
@@ -489,6 +491,7 @@ session_refused(struct session *session, unsigned generation)
         return FALSE;
     session->forced = now;
     drop_token(session);
+    cloud_doubt(session->cloud);
     return TRUE;
 }
 
