@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "http/parameters.h"
 
-#define MOST_CONNECTIONS 512 /* more wait to be accepted */
-#define BUSY_CONNECTIONS 384 /* with more, requests are turned away */
+#define MOST_CONNECTIONS 256 /* more wait to be accepted */
+#define BUSY_CONNECTIONS 192 /* with more, requests are turned away */
 #define HEADER_LIMIT     (32 * 1024)
 #define BODY_LIMIT       (64 * 1024)
 #define DEFAULT_PATIENCE 15

@@ -28,7 +28,7 @@ class Records(LauncherCase):
     """What other programs of the cluster read."""
 
     def test_Z_62_every_field_is_there(self):
-        self.start_with(machine('127.0.10.1'), webapp={'port': 8005})
+        self.start_with(machine('127.0.10.1'), webapp={'port': 0})
         request = self.submit('l')
         fulfilled = request.wait('fulfilled')
         cluster = self.observer.sync()

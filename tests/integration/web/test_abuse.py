@@ -1,0 +1,198 @@
+"""Clients that ask for too much, or go on for ever: they are cut off, and the work goes on."""
+
+import contextlib
+import errno
+import resource
+import selectors
+import socket
+import time
+import unittest
+
+from http_site import METRICS, Site
+from launcher import machine, machines, provider
+from launcher_case import LauncherCase, is_full
+from zuul_client import encode
+
+WEBAPP = {'port': 0, 'listen_address': '127.0.0.1'}
+BUSY = 192  # with more connections requests are turned away
+CROWD = 10_000
+PATIENCE = 15  # seconds that a client may be silent
+
+
+class Abuse(LauncherCase):
+    def setUp(self):
+        super().setUp()
+        self.launcher_ = self.start_with(machine('127.0.10.1', 'l'), webapp=WEBAPP,
+                                         prometheus={'launcher': WEBAPP})
+        self.site = Site(self.launcher_)
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def connect(self):
+        return self.stack.enter_context(self.site.connect())
+
+    def send(self, data):
+        """The code of the answer; None when there is none."""
+        with self.site.connect() as client:
+            try:
+                client.sendall(data)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # answered before all was sent
+            try:
+                words = client.recv(100).split()
+            except ConnectionResetError:
+                return None
+        return int(words[1]) if words else None
+
+    def assert_works(self):
+        """A job is served, as ever."""
+        self.job('l').give_back()
+
+    def test_large_heads(self):
+        field = b'X-Field: ' + b'x' * 1000 + b'\r\n'
+        self.assertEqual(self.send(b'GET /ready HTTP/1.1\r\nHost: h\r\n' + field * 64 + b'\r\n'), 431)
+        self.assertEqual(self.send(b'GET /ready HTTP/1.1\r\nHost: h\r\nX: ' + b'x' * 100_000 +
+                                   b'\r\n\r\n'), 431)
+        self.assertEqual(self.send(b'GET /' + b'x' * 100_000 + b' HTTP/1.1\r\nHost: h\r\n\r\n'), 414)
+        self.assertEqual(self.send(b'GET /ready HTTP/1.1\r\nHost: h\r\n' + field * 8 + b'\r\n'), 200)
+
+    def test_large_bodies(self):
+        head = b'POST /label-list HTTP/1.1\r\nHost: h\r\n'
+        self.assertEqual(self.send(head + b'Content-Length: 100000000000\r\n\r\n'), 413)
+        chunk = b'4000\r\n' + b'x' * 0x4000 + b'\r\n'
+        self.assertEqual(self.send(head + b'Transfer-Encoding: chunked\r\n\r\n' + chunk * 10 +
+                                   b'0\r\n\r\n'), 413)
+        self.assertEqual(self.send(head + b'Content-Length: 3\r\n\r\na=b'), 200)
+
+    def test_what_is_no_request(self):
+        for data in (b'\r\n\r\n\x00\x01\x02\x03\r\n\r\n', b'GET\r\n\r\n', b'GET / HTTP/9.9\r\n\r\n',
+                     b'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03' + b'\xff' * 600,
+                     b'POST /ready HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n',
+                     b'POST /ready HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n'):
+            with self.site.connect() as client:
+                client.sendall(data)
+                client.shutdown(socket.SHUT_WR)
+                answer = client.recv(100)
+            self.assertNotIn(b' 200 ', answer, data)
+        self.assertEqual(self.site.get('/ready').status, 200)
+        self.assert_works()
+
+    def test_paths_that_leave(self):
+        for path in ('/../../../../etc/passwd', '/..%2f..%2fetc/passwd', '/%00', '/node-list%00',
+                     '/%', '/node-list;x', '/node-list%3Ffields=id', 'http://h/node-list'):
+            request = f'GET {path} HTTP/1.1\r\nHost: h\r\n\r\n'.encode()
+            self.assertIn(self.send(request), (400, 404), path)
+
+    def test_W_30_slow_clients(self):
+        clients = [self.connect() for _ in range(50)]
+        for letter in b'GET /node-list HT':
+            for client in clients:
+                client.send(bytes([letter]))
+            self.assertEqual(self.site.get('/ready').status, 200)
+        self.assert_works()
+        # Who says no more is cut off.
+        began = time.monotonic()
+        for client in clients:
+            self.assertIn(client.recv(100)[:12], (b'', b'HTTP/1.1 408'))
+        self.assertLess(time.monotonic() - began, PATIENCE * 2)
+
+    def test_clients_that_read_nothing(self):
+        for index in range(300):
+            self.client.create('/nodepool/nodes/', encode({
+                'state': 'hold', 'state_time': 1, 'provider': 'x', 'pool': 'x', 'type': ['x'],
+                'comment': 'x' * 1000}), sequence=True)
+        self.site.poll('/node-list', lambda rows: len(rows) == 301)
+        for _ in range(30):
+            client = self.connect()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(b'GET /node-list HTTP/1.1\r\nHost: h\r\n\r\n' * 10)
+        self.assertEqual(len(self.site.json('/node-list')), 301)
+        self.assert_works()
+
+    def test_busy(self):
+        clients = [self.connect() for _ in range(BUSY + 5)]
+        answer = self.site.get('/label-list')
+        self.assertEqual((answer.status, answer.headers['Retry-After']), (503, '1'))
+        self.assertEqual(Site(self.launcher_, METRICS).get('/health/live').status, 200)
+        self.assert_works()
+        for client in clients:
+            client.close()
+        self.wait(lambda _: self.site.get('/label-list').status == 200)
+
+    def test_crowd(self):
+        """Ten thousand connections, of which nobody says anything."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = min(CROWD + 500, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        crowd = []
+        for _ in range(min(CROWD, most - 500)):
+            client = socket.socket()
+            client.setblocking(False)
+            if client.connect_ex((self.site.host, self.site.port)) not in (0, errno.EINPROGRESS):
+                client.close()
+                break
+            crowd.append(client)
+        self.assert_works()
+        self.assertEqual(Site(self.launcher_, METRICS).get('/health/live').status, 200)
+        self.assert_works()
+        for client in crowd:
+            client.close()
+        self.wait_for_answer()
+        self.assertEqual(self.launcher_.find_log(' (WARNING|ERROR) '), [])
+
+    def wait_for_answer(self, limit=60):
+        deadline = time.monotonic() + limit
+        while True:
+            try:
+                if self.site.request('GET', '/ready', limit=5).status == 200:
+                    return
+            except OSError:
+                pass
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_many_at_once(self):
+        """Every one of many requests at the same time gets an answer."""
+        selector = self.stack.enter_context(selectors.DefaultSelector())
+        for _ in range(100):
+            client = self.connect()
+            client.sendall(b'GET /node-list HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+            selector.register(client, selectors.EVENT_READ)
+        answered = 0
+        while selector.get_map():
+            ready = selector.select(30)
+            self.assertTrue(ready)
+            for key, _ in ready:
+                data = key.fileobj.recv(65536)
+                answered += data.startswith(b'HTTP/1.1 200')
+                if not data:
+                    selector.unregister(key.fileobj)
+        self.assertEqual(answered, 100)
+
+
+class Large(LauncherCase):
+    def test_W_31_many_nodes(self):
+        count = 10_000 if is_full() else 2000
+        record = encode({'state': 'hold', 'state_time': 1, 'provider': 'x', 'pool': 'x',
+                         'type': ['x']})
+        self.client.ensure_path('/nodepool/nodes')
+        made = [self.client.create_async('/nodepool/nodes/', record, sequence=True)
+                for _ in range(count)]
+        for one in made:
+            one.get(60)
+        launcher = self.launcher(provider('p', machines(1, 'l')), webapp=WEBAPP,
+                                 prometheus={'launcher': WEBAPP})
+        site = Site(launcher)
+        self.wait_for_ready(1)
+        site.poll('/node-list', lambda rows: len(rows) == count + 1, limit=120)
+        metrics = Site(launcher, METRICS)
+        metrics.wait_for_sample('drover_nodes', count, provider='x', pool='x', state='hold')
+        for _ in range(5):
+            began = time.monotonic()
+            self.job('l').give_back()
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertEqual(len(site.json('/node-list')) > count, True)
+
+
+if __name__ == '__main__':
+    unittest.main()
