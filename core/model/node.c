@@ -227,7 +227,7 @@ drover_node_unref(DroverNode *node)
     g_free(node->allocated_to);
     g_free(node->hostname);
     g_free(node->external_id);
-    drover_resources_free(node->resources);
+    drover_resources_unref(node->resources);
     g_free(node->interface_ip);
     g_bytes_unref(node->record);
     g_free(node);

@@ -9,8 +9,10 @@ typedef struct {
 } Amount;
 
 struct _DroverResources {
+    grefcount references;
     double otherwise;
-    GArray *amounts; /* of Amount, in the order of their names */
+    guint n_amounts;
+    Amount *amounts; /* in the order of their names; no larger than needed, as every node has one */
 };
 
 DroverResources *
@@ -18,8 +20,8 @@ drover_resources_new(double otherwise)
 {
     DroverResources *resources = g_new0(DroverResources, 1);
 
+    g_ref_count_init(&resources->references);
     resources->otherwise = otherwise;
-    resources->amounts = g_array_new(FALSE, FALSE, sizeof(Amount));
     return resources;
 }
 
@@ -46,17 +48,27 @@ drover_resources_copy(const DroverResources *resources)
 {
     DroverResources *copy = g_new0(DroverResources, 1);
 
+    g_ref_count_init(&copy->references);
     copy->otherwise = resources->otherwise;
-    copy->amounts = g_array_copy(resources->amounts);
+    copy->n_amounts = resources->n_amounts;
+    copy->amounts = g_memdup2(resources->amounts, resources->n_amounts * sizeof(Amount));
     return copy;
 }
 
-void
-drover_resources_free(DroverResources *resources)
+DroverResources *
+drover_resources_ref(const DroverResources *resources)
 {
-    if (resources == NULL)
+    if (resources != NULL)
+        g_ref_count_inc(&((DroverResources *)resources)->references);
+    return (DroverResources *)resources;
+}
+
+void
+drover_resources_unref(DroverResources *resources)
+{
+    if (resources == NULL || !g_ref_count_dec(&resources->references))
         return;
-    g_array_unref(resources->amounts);
+    g_free(resources->amounts);
     g_free(resources);
 }
 
@@ -67,8 +79,7 @@ find(const DroverResources *resources, const char *name, gboolean *found)
     guint i = 0;
     int order = -1;
 
-    while (i < resources->amounts->len &&
-           (order = strcmp(g_array_index(resources->amounts, Amount, i).name, name)) < 0)
+    while (i < resources->n_amounts && (order = strcmp(resources->amounts[i].name, name)) < 0)
         i++;
     *found = order == 0;
     return i;
@@ -80,7 +91,7 @@ drover_resources_get(const DroverResources *resources, const char *name)
     gboolean found;
     guint i = find(resources, name, &found);
 
-    return found ? g_array_index(resources->amounts, Amount, i).amount : resources->otherwise;
+    return found ? resources->amounts[i].amount : resources->otherwise;
 }
 
 void
@@ -88,29 +99,32 @@ drover_resources_set(DroverResources *resources, const char *name, double amount
 {
     gboolean found;
     guint i = find(resources, name, &found);
-    Amount entry = {g_intern_string(name), amount};
 
-    if (found)
-        g_array_index(resources->amounts, Amount, i).amount = amount;
-    else
-        g_array_insert_val(resources->amounts, i, entry);
+    if (!found) {
+        resources->amounts = g_renew(Amount, resources->amounts, resources->n_amounts + 1);
+        memmove(&resources->amounts[i + 1], &resources->amounts[i],
+                (resources->n_amounts - i) * sizeof(Amount));
+        resources->n_amounts++;
+        resources->amounts[i].name = g_intern_string(name);
+    }
+    resources->amounts[i].amount = amount;
 }
 
 static void
 combine(DroverResources *resources, const DroverResources *other, double sign)
 {
-    for (guint i = 0; i < resources->amounts->len; i++) {
-        Amount *amount = &g_array_index(resources->amounts, Amount, i);
+    for (guint i = 0; i < resources->n_amounts; i++) {
+        Amount *amount = &resources->amounts[i];
         gboolean found;
         guint k = find(other, amount->name, &found);
 
         if (!found)
             amount->amount += sign * other->otherwise;
         else
-            amount->amount += sign * g_array_index(other->amounts, Amount, k).amount;
+            amount->amount += sign * other->amounts[k].amount;
     }
-    for (guint i = 0; i < other->amounts->len; i++) {
-        const Amount *amount = &g_array_index(other->amounts, Amount, i);
+    for (guint i = 0; i < other->n_amounts; i++) {
+        const Amount *amount = &other->amounts[i];
         gboolean found;
 
         find(resources, amount->name, &found);
@@ -136,9 +150,9 @@ drover_resources_subtract(DroverResources *resources, const DroverResources *les
 const char *
 drover_resources_find_negative(const DroverResources *resources)
 {
-    for (guint i = 0; i < resources->amounts->len; i++)
-        if (g_array_index(resources->amounts, Amount, i).amount < 0)
-            return g_array_index(resources->amounts, Amount, i).name;
+    for (guint i = 0; i < resources->n_amounts; i++)
+        if (resources->amounts[i].amount < 0)
+            return resources->amounts[i].name;
     return NULL;
 }
 
@@ -154,8 +168,8 @@ drover_resources_json(const DroverResources *resources)
 {
     json_t *object = json_object();
 
-    for (guint i = 0; i < resources->amounts->len; i++) {
-        const Amount *amount = &g_array_index(resources->amounts, Amount, i);
+    for (guint i = 0; i < resources->n_amounts; i++) {
+        const Amount *amount = &resources->amounts[i];
 
         if (isfinite(amount->amount))
             json_object_set_new(object, amount->name, number(amount->amount));
@@ -168,8 +182,8 @@ drover_resources_text(const DroverResources *resources)
 {
     GString *text = g_string_new(NULL);
 
-    for (guint i = 0; i < resources->amounts->len; i++) {
-        const Amount *amount = &g_array_index(resources->amounts, Amount, i);
+    for (guint i = 0; i < resources->n_amounts; i++) {
+        const Amount *amount = &resources->amounts[i];
 
         if (isfinite(amount->amount))
             g_string_append_printf(text, "%s%s %.15g", text->len > 0 ? ", " : "", amount->name,

@@ -13,8 +13,10 @@ DroverResources *drover_resources_new(double otherwise);
 /* The numbers of a JSON object; NULL reads as empty. In a limit a negative number means none. */
 DroverResources *drover_resources_from_json(const json_t *object, double otherwise);
 DroverResources *drover_resources_copy(const DroverResources *resources);
-void drover_resources_free(DroverResources *resources);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverResources, drover_resources_free)
+/* To be shared by those who do not change it any more. NULL is allowed. */
+DroverResources *drover_resources_ref(const DroverResources *resources);
+void drover_resources_unref(DroverResources *resources);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverResources, drover_resources_unref)
 
 double drover_resources_get(const DroverResources *resources, const char *name);
 void drover_resources_set(DroverResources *resources, const char *name, double amount);

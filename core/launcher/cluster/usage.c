@@ -2,7 +2,7 @@
 
 /* Where one machine is counted, and as how much. */
 typedef struct {
-    char *provider, *pool, *tenant; /* NULL: not counted there */
+    GRefString *provider, *pool, *tenant; /* shared by many; NULL: not counted there */
     DroverResources *amount;
 } Share;
 
@@ -19,7 +19,7 @@ struct _DroverUsagePromise {
 struct _DroverUsage {
     DroverUsageCost cost;
     gpointer user_data;
-    GHashTable *items; /* id -> Item */
+    GHashTable *items; /* the node's id -> Item */
     /* name -> DroverResources; pools as "provider\npool" */
     GHashTable *providers, *pools, *tenants;
 };
@@ -59,14 +59,20 @@ change_sums(DroverUsage *usage, const Share *share, Change change)
         change(sum_of(usage->tenants, share->tenant), share->amount);
 }
 
+static GRefString *
+shared(const char *text)
+{
+    return text != NULL ? g_ref_string_new_intern(text) : NULL;
+}
+
 static void
 enter(DroverUsage *usage, Share *share, const char *provider, const char *pool, const char *tenant,
       const DroverResources *amount)
 {
-    share->provider = g_strdup(provider);
-    share->pool = g_strdup(pool);
-    share->tenant = g_strdup(tenant);
-    share->amount = amount != NULL ? drover_resources_copy(amount) : drover_resources_new(0);
+    share->provider = shared(provider);
+    share->pool = shared(pool);
+    share->tenant = shared(tenant);
+    share->amount = amount != NULL ? drover_resources_ref(amount) : drover_resources_new(0);
     change_sums(usage, share, drover_resources_add);
 }
 
@@ -74,13 +80,22 @@ static void
 leave(DroverUsage *usage, Share *share)
 {
     change_sums(usage, share, drover_resources_subtract);
-    g_free(share->provider);
-    g_free(share->pool);
-    g_free(share->tenant);
-    drover_resources_free(share->amount);
+    g_clear_pointer(&share->provider, g_ref_string_release);
+    g_clear_pointer(&share->pool, g_ref_string_release);
+    g_clear_pointer(&share->tenant, g_ref_string_release);
+    drover_resources_unref(share->amount);
 }
 
 /* ---- Nodes ---- */
+
+static void
+item_free(gpointer data)
+{
+    Item *item = data;
+
+    drover_node_unref(item->node);
+    g_free(item);
+}
 
 static const DroverResources *
 amount_of(const DroverUsage *usage, const DroverNode *node)
@@ -108,17 +123,13 @@ drover_usage_note(DroverUsage *usage, const char *id, const DroverNode *node)
 
     if (item != NULL) {
         leave(usage, &item->share);
-        drover_node_unref(item->node);
-    }
-    if (node == NULL) {
         g_hash_table_remove(usage->items, id);
+    }
+    if (node == NULL)
         return;
-    }
-    if (item == NULL) {
-        item = g_new0(Item, 1);
-        g_hash_table_insert(usage->items, g_strdup(id), item);
-    }
+    item = g_new0(Item, 1);
     item->node = drover_node_ref((DroverNode *)node);
+    g_hash_table_insert(usage->items, item->node->id, item);
     count(usage, item);
 }
 
@@ -189,11 +200,11 @@ DroverUsage *
 drover_usage_new(DroverUsageCost cost, gpointer user_data)
 {
     DroverUsage *usage = g_new0(DroverUsage, 1);
-    GDestroyNotify free_sum = (GDestroyNotify)drover_resources_free;
+    GDestroyNotify free_sum = (GDestroyNotify)drover_resources_unref;
 
     usage->cost = cost;
     usage->user_data = user_data;
-    usage->items = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    usage->items = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, item_free);
     usage->providers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_sum);
     usage->pools = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_sum);
     usage->tenants = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_sum);
@@ -209,10 +220,8 @@ drover_usage_free(DroverUsage *usage)
     if (usage == NULL)
         return;
     g_hash_table_iter_init(&iter, usage->items);
-    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+    while (g_hash_table_iter_next(&iter, NULL, &value))
         leave(usage, &((Item *)value)->share);
-        drover_node_unref(((Item *)value)->node);
-    }
     g_hash_table_unref(usage->items);
     g_hash_table_unref(usage->providers);
     g_hash_table_unref(usage->pools);

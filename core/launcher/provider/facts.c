@@ -58,7 +58,7 @@ struct _DroverFacts {
 static void
 take_resources(Fact *fact, const DroverTaskResult *result)
 {
-    drover_resources_free(fact->resources);
+    drover_resources_unref(fact->resources);
     fact->resources =
         drover_resources_from_json(result->resources, fact->subject == LIMITS ? INFINITY : 0);
 }
@@ -89,7 +89,7 @@ take_usage(Fact *fact, const DroverTaskResult *result)
         cost = drover_resources_from_json(json_object_get(item, "resources"), 0);
         drover_resources_add(sum, cost);
     }
-    drover_resources_free(fact->resources);
+    drover_resources_unref(fact->resources);
     fact->resources = sum;
 }
 
@@ -151,7 +151,7 @@ fact_unref(gpointer data)
         return;
     g_free(fact->pool);
     g_free(fact->label);
-    drover_resources_free(fact->resources);
+    drover_resources_unref(fact->resources);
     g_strfreev(fact->zones);
     g_free(fact);
 }
@@ -203,7 +203,7 @@ take_refusal(Fact *fact, const DroverTaskResult *result)
 
     if (fact->subject == COST && permanent) {
         drover_facts_break_label(fact->facts, fact->label, result->message);
-        drover_resources_free(fact->resources);
+        drover_resources_unref(fact->resources);
         fact->resources = drover_resources_new(0);
         return TRUE;
     }
@@ -231,7 +231,7 @@ on_answer(const DroverTaskResult *result, gpointer user_data)
             note_answer(fact);
         else
             note_failure(fact, result);
-        g_clear_pointer(&facts->available, drover_resources_free);
+        g_clear_pointer(&facts->available, drover_resources_unref);
         if (fact->subject == LIMITS)
             facts->refused = FALSE;
         facts->changed(facts->user_data);
@@ -456,8 +456,8 @@ drover_facts_free(DroverFacts *facts)
     g_hash_table_unref(facts->costs);
     g_hash_table_unref(facts->ready);
     g_hash_table_unref(facts->broken);
-    drover_resources_free(facts->available);
-    drover_resources_free(facts->unlimited);
-    drover_resources_free(facts->one_instance);
+    drover_resources_unref(facts->available);
+    drover_resources_unref(facts->unlimited);
+    drover_resources_unref(facts->one_instance);
     g_free(facts);
 }

@@ -78,7 +78,7 @@ needs_of(DroverManager *manager, const DroverPoolConfig *pool, const char *const
             continue;
         cost = drover_facts_cost(drover_manager_facts(manager), pool->name, *labels);
         if (cost == NULL) {
-            drover_resources_free(sum);
+            drover_resources_unref(sum);
             return NULL;
         }
         drover_resources_add(sum, cost);

@@ -166,7 +166,7 @@ class DriverTest(CliCase):
         self.assertEqual((static['enabled'], static['abi'], static['problem']),
                          ('yes', '1.0', None))
         self.assertTrue(os.path.exists(static['file']))
-        self.assertIn('| static |', self.drover('driver', 'list').out)
+        self.assertRegex(self.drover('driver', 'list').out, r'(?m)^\| static +\|')
         info = self.drover('driver', 'info', 'static', '--json').json
         self.assertEqual(info['capabilities'], ['inventory'])
         self.assertIn('pools[].nodes[].host-key', [one['path'] for one in info['options']])

@@ -78,7 +78,7 @@ test_cost_known_later(void)
     g_assert_cmpfloat(cores_of_provider(usage), ==, 0);
     drover_usage_note_costs(usage, "p");
     g_assert_cmpfloat(cores_of_provider(usage), ==, 2);
-    g_clear_pointer(&label_cost, drover_resources_free);
+    g_clear_pointer(&label_cost, drover_resources_unref);
     note(usage, "1", NULL);
     g_assert_cmpfloat(cores_of_provider(usage), ==, 0);
     drover_usage_free(usage);
