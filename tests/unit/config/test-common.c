@@ -121,6 +121,27 @@ test_webapp(void)
 }
 
 static void
+test_listeners(void)
+{
+    g_autoptr(TestLoad) none = test_load(SERVERS, NULL);
+    g_autoptr(TestLoad) some =
+        test_load(SERVERS "webapp: {}\nprometheus:\n  launcher: {port: 0, listen_address: '::1'}\n"
+                          "  builder: {}\n",
+                  NULL);
+
+    test_assert_clean(none);
+    g_assert_false(none->config->webapp);
+    g_assert_cmpint(none->config->metrics_of_launcher.port, ==, DROVER_NO_PORT);
+    g_assert_null(none->config->metrics_of_launcher.address);
+    test_assert_clean(some);
+    g_assert_true(some->config->webapp);
+    g_assert_cmpint(some->config->metrics_of_launcher.port, ==, 0);
+    g_assert_cmpstr(some->config->metrics_of_launcher.address, ==, "::1");
+    g_assert_cmpint(some->config->metrics_of_builder.port, ==, DROVER_NO_PORT);
+    g_assert_cmpstr(some->config->metrics_of_builder.address, ==, "0.0.0.0");
+}
+
+static void
 test_webapp_types(void)
 {
     g_autoptr(TestLoad) load = test_load(SERVERS "webapp: {port: \"8005\"}\n", NULL);
@@ -326,6 +347,7 @@ main(int argc, char **argv)
     g_test_add_func("/config/common/C-21-empty-secure-file", test_empty_secure);
     g_test_add_func("/config/common/C-22-max-hold-age", test_hold_age);
     g_test_add_func("/config/common/C-23-webapp-defaults", test_webapp);
+    g_test_add_func("/config/common/listeners", test_listeners);
     g_test_add_func("/config/common/C-24-webapp-types", test_webapp_types);
     g_test_add_func("/config/common/C-25-tenant-limits", test_tenant);
     g_test_add_func("/config/common/C-26-tenant-mistakes", test_tenant_mistakes);
