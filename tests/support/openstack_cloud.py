@@ -11,6 +11,7 @@ What can be said to it: fake_openstack/__main__.py, project.py, steering.py.
 import json
 import os
 import shutil
+import ssl
 import tempfile
 
 from cloud import IMAGE, Process, dashed, pool
@@ -42,6 +43,9 @@ class OpenStack(Process):
         """`certificate`: (its file, its key's) to speak TLS."""
         super().__init__(**settings)
         self.certificate = certificate
+        if certificate is not None:
+            self.scheme = 'https'
+            self.context = ssl.create_default_context(cafile=certificate[0])
         self.folder = None
 
     def arguments(self):
