@@ -326,6 +326,7 @@ main(int argc, char **argv)
     drover_session_add_listener(load.session, on_state, &load);
     g_main_loop_run(load.loop);
     drover_session_ensure(load.session, "/bench", NULL, NULL);
+    drover_session_ensure(load.session, DROVER_REQUESTS_PATH, NULL, NULL);
 
     load.began = g_get_monotonic_time();
     clients = g_new0(Client, concurrency);
