@@ -37,6 +37,15 @@ void drover_runner_tell_core(DroverRunner *runner, DroverChannelFunc func, gpoin
 void drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const char *node_id,
                        const char *text);
 
+/* ---- calls.c ---- */
+
+/* The driver has called an API; see struct drover_provider_host. `data` is the runner. */
+void drover_runner_on_called(void *data, const char *method, const char *url, int status,
+                             int64_t milliseconds);
+/* On the core loop: tells whoever is interested. */
+void drover_runner_tell_call(const DroverRunner *runner, const char *method, const char *url,
+                             int status, gint64 milliseconds);
+
 /* ---- Tasks ---- */
 
 DroverTask *drover_task_new(DroverRunner *runner, DroverTaskKind kind, const DroverTaskInput *input,

@@ -30,6 +30,8 @@ struct _DroverRunner {
     DroverRunnerClosedFunc closed;
     gpointer closed_data;
     gboolean closing;
+    DroverRunnerCalledFunc called; /* or NULL; set before the thread begins */
+    gpointer called_data;
 
     /* The provider thread's part; machines and problem are the core loop's once opened. */
     struct drover_provider *provider;
@@ -154,6 +156,21 @@ drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const
                text);
 }
 
+void
+drover_runner_set_called(DroverRunner *runner, DroverRunnerCalledFunc called, gpointer user_data)
+{
+    runner->called = called;
+    runner->called_data = user_data;
+}
+
+void
+drover_runner_tell_call(const DroverRunner *runner, const char *method, const char *url, int status,
+                        gint64 milliseconds)
+{
+    if (runner->called != NULL)
+        runner->called(runner, method, url, status, milliseconds, runner->called_data);
+}
+
 /* ---- The provider's thread ---- */
 
 static void
@@ -174,8 +191,8 @@ on_provider_fail(void *data, enum drover_failure failure, const char *text)
         failure == DROVER_FAILURE_PERMANENT ? DROVER_ERROR_CONFIG : DROVER_ERROR_FAILED, valid);
 }
 
-static const struct drover_provider_host provider_host = {.log = on_provider_log,
-                                                          .fail = on_provider_fail};
+static const struct drover_provider_host provider_host = {
+    .log = on_provider_log, .fail = on_provider_fail, .called = drover_runner_on_called};
 
 static void
 machine_free(gpointer data)

@@ -85,6 +85,14 @@ DroverRunner *drover_runner_new(const struct drover_driver *driver, const char *
 const char *drover_runner_name(const DroverRunner *runner);
 gboolean drover_runner_can(const DroverRunner *runner, enum drover_capability capability);
 
+/* The driver has called an API: once for each try, on the core loop. `status` 0: no answer. */
+typedef void (*DroverRunnerCalledFunc)(const DroverRunner *runner, const char *method,
+                                       const char *url, int status, gint64 milliseconds,
+                                       gpointer user_data);
+/* Before it is opened. `user_data` lives as long as the core loop runs. */
+void drover_runner_set_called(DroverRunner *runner, DroverRunnerCalledFunc called,
+                              gpointer user_data);
+
 /* Starts the thread, opens and starts the provider. */
 void drover_runner_open(DroverRunner *runner, DroverRunnerOpenFunc opened, gpointer user_data);
 /* A newer configuration of the same provider is about to start. */

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#define DROVER_METRIC_LABELS 4
+#define DROVER_METRIC_LABELS 5
 
 typedef enum {
     DROVER_METRIC_COUNTER, /* only grows; its name ends in _total */

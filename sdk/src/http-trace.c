@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "http-private.h"
+#include "provider-private.h"
 
 #define HIDDEN "..."
 
@@ -130,16 +131,19 @@ drover_http_trace_begin(const struct drover_http_request *request)
 void
 drover_http_trace_end(const struct drover_http_request *request, CURLcode code)
 {
+    int64_t milliseconds = drover_now() - request->try_started;
     g_autofree char *url = NULL;
 
     if (request->http->provider == NULL)
         return;
     url = drover_http_shown_url(request);
+    drover_provider_note_call(request->http->provider, request->method, url,
+                              code == CURLE_OK ? request->status : 0, milliseconds);
     if (code == CURLE_OK)
         drover_provider_log(request->http->provider, DROVER_DEBUG,
                             "%s %s: %d, %" G_GSIZE_FORMAT " bytes, %" G_GINT64_FORMAT " ms, try %u",
                             request->method, url, request->status, request->answer->len,
-                            drover_now() - request->try_started, request->tries);
+                            milliseconds, request->tries);
     else
         drover_provider_log(request->http->provider, DROVER_DEBUG, "%s", request->message);
     if (is_traced(request))

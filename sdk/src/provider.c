@@ -4,6 +4,7 @@
 #include <drover/host.h>
 
 #include "format.h"
+#include "provider-private.h"
 
 struct drover_provider {
     char *name;
@@ -63,6 +64,14 @@ drover_provider_fail(struct drover_provider *provider, enum drover_failure failu
     FORMAT_TEXT(text, format);
     provider->host->fail(provider->data, failure, text);
     return -1;
+}
+
+void
+drover_provider_note_call(struct drover_provider *provider, const char *method, const char *url,
+                          int status, int64_t milliseconds)
+{
+    if (provider->host->called != NULL)
+        provider->host->called(provider->data, method, url, status, milliseconds);
 }
 
 int64_t

@@ -122,6 +122,14 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
 }
 
 static void
+on_called(const DroverRunner *runner, const char *method, const char *url, int status,
+          gint64 milliseconds, gpointer telemetry)
+{
+    drover_telemetry_note_call(telemetry, drover_runner_name(runner), method, url, status,
+                               milliseconds);
+}
+
+static void
 start(DroverManager *manager)
 {
     g_autoptr(GError) error = NULL;
@@ -137,6 +145,7 @@ start(DroverManager *manager)
     manager->runner_config = drover_config_ref(manager->config);
     manager->runner_own = manager->own;
     manager->runner = drover_runner_new(driver, manager->own->name, manager->own->values);
+    drover_runner_set_called(manager->runner, on_called, manager->parts->telemetry);
     manager->hooks->runner_began(manager->user_data);
     drover_runner_open(manager->runner, on_opened, manager);
 }

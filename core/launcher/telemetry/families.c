@@ -5,6 +5,7 @@ static const double launch_limits[] = {5,  10,  20,  30,  40,  50,  60,  70,   8
                                        90, 120, 150, 180, 300, 600, 900, 1800, 3600};
 static const double request_limits[] = {0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600};
 static const double scan_limits[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120};
+static const double call_limits[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
 static const double lag_limits[] = {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
 
 #define GAUGE(family, key, text, ...)                                                              \
@@ -68,6 +69,13 @@ const DroverMetricSpec drover_families[DROVER_N_FAMILIES] = {
             "provider", "reason"),
     HISTOGRAM(SCAN_DURATION, "drover_nodescan_duration_seconds",
               "Time until a new machine was reached, or given up.", scan_limits, "provider"),
+
+    COUNTER(API_REQUESTS, "drover_cloud_api_requests_total",
+            "Requests to the cloud's API; code \"error\": no answer.", "provider", "service",
+            "method", "operation", "code"),
+    HISTOGRAM(API_DURATION, "drover_cloud_api_request_duration_seconds",
+              "Time of a request to the cloud's API.", call_limits, "provider", "service",
+              "method"),
 
     HISTOGRAM(LOOP_LAG, "drover_loop_lag_seconds",
               "How late the core loop is with what is due each second.", lag_limits, NULL),

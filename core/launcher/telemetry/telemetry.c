@@ -1,6 +1,9 @@
 #include "launcher/telemetry/telemetry.h"
 
+#include "launcher/telemetry/api-name.h"
+
 #define MICROSECONDS_PER_MILLISECOND 1000
+#define SLOW_MILLISECONDS            1000
 
 static double
 seconds_since(gint64 began)
@@ -95,6 +98,47 @@ drover_telemetry_note_scan(DroverTelemetry *telemetry, const char *provider, con
     if (failure != NULL)
         drover_metrics_add(telemetry->metrics, DROVER_FAMILY_SCAN_FAILURES,
                            DROVER_LABELS(provider, failure), 1);
+}
+
+/* The keys of Nodepool's OpenStack library. */
+static void
+send_call(DroverStatsd *statsd, const DroverApiName *name, const char *method, const char *code,
+          gint64 milliseconds)
+{
+    const char *prefix = g_getenv("STATSD_PREFIX");
+    g_autofree char *key =
+        drover_statsd_key(prefix != NULL && *prefix != '\0' ? prefix : "openstack.api",
+                          name->service, method, name->operation, NULL);
+
+    if (code != NULL) {
+        g_autofree char *answered = drover_statsd_key(key, code, NULL);
+
+        drover_statsd_time_key(statsd, answered, milliseconds);
+        drover_statsd_count_key(statsd, answered, 1);
+    } else {
+        drover_statsd_count(statsd, 1, key, "failed", NULL);
+    }
+    if (milliseconds > SLOW_MILLISECONDS)
+        drover_statsd_count(statsd, 1, key, "over_1000", NULL);
+    drover_statsd_count(statsd, 1, key, "attempted", NULL);
+}
+
+void
+drover_telemetry_note_call(DroverTelemetry *telemetry, const char *provider, const char *method,
+                           const char *url, int status, gint64 milliseconds)
+{
+    g_auto(DroverApiName) name = drover_api_name(url);
+    g_autofree char *code = status != 0 ? g_strdup_printf("%d", status) : NULL;
+
+    drover_metrics_add(telemetry->metrics, DROVER_FAMILY_API_REQUESTS,
+                       DROVER_LABELS(provider, name.service, method, name.operation,
+                                     code != NULL ? code : "error"),
+                       1);
+    drover_metrics_observe(telemetry->metrics, DROVER_FAMILY_API_DURATION,
+                           DROVER_LABELS(provider, name.service, method),
+                           (double)milliseconds / 1000);
+    if (telemetry->statsd != NULL && *name.service != '\0')
+        send_call(telemetry->statsd, &name, method, code, milliseconds);
 }
 
 /* ---- Life ---- */

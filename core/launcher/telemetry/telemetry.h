@@ -36,6 +36,11 @@ void drover_telemetry_note_decline(DroverTelemetry *telemetry, const char *provi
 /* A leaked resource was deleted; `kind` is the driver's word, in the singular. */
 void drover_telemetry_note_leak(DroverTelemetry *telemetry, const char *provider, const char *kind);
 
+/* A driver has called its cloud's API. `status` 0: no answer. */
+void drover_telemetry_note_call(DroverTelemetry *telemetry, const char *provider,
+                                const char *method, const char *url, int status,
+                                gint64 milliseconds);
+
 /* A new machine was reached, or not: then `failure` is one of a few words. `began`: monotonic. */
 void drover_telemetry_note_scan(DroverTelemetry *telemetry, const char *provider,
                                 const char *failure, gint64 began);

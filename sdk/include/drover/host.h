@@ -86,6 +86,12 @@ DROVER_EXPORT void drover_host_operation_cancel(struct drover_operation *op);
 struct drover_provider_host {
     void (*log)(void *data, enum drover_log_level level, const char *text); /* any thread */
     void (*fail)(void *data, enum drover_failure failure, const char *text);
+    /*
+     * One try of a request to an API has ended: with this status, or 0 without an answer. `url` has
+     * no values of its query. May be NULL. On the provider's thread.
+     */
+    void (*called)(void *data, const char *method, const char *url, int status,
+                   int64_t milliseconds);
 };
 
 /* The configuration lives longer than the provider. */
