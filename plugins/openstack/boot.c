@@ -16,9 +16,9 @@
 
 struct boot {
     struct work work;
-    char *server;      /* its id */
-    char *floating_ip; /* as of boot_new() */
-    int64_t looked;    /* when it was seen, or asked for by itself, last */
+    char *server;   /* its id */
+    int64_t looked; /* when it was seen, or asked for by itself, last */
+    gboolean taken_up;
     gboolean seen;
     struct work *floating;
     gboolean has_floating; /* the work is done */
@@ -137,7 +137,7 @@ running(struct boot *boot, struct drover_operation *op, const json_t *server)
     drover_operation_set_status(op, "waiting for addresses");
     addresses = addresses_choose(cloud->settings, networks, server, addresses_host_has_ipv6());
     if (may_get_floating_ip(boot, op, &addresses)) {
-        boot->floating = floating_new(cloud, boot->server, boot->floating_ip);
+        boot->floating = floating_new(cloud, boot->server, boot->taken_up);
         boot->work.stage = follow_floating;
         return DROVER_RUNNING;
     }
@@ -248,19 +248,18 @@ clear(struct work *work)
 
     work_free(boot->floating);
     g_free(boot->server);
-    g_free(boot->floating_ip);
 }
 
 static const struct work_kind boot_kind = {
     .name = "boot", .size = sizeof(struct boot), .first = watch, .clear = clear};
 
 struct work *
-boot_new(struct cloud *cloud, const char *server, const char *floating_ip)
+boot_new(struct cloud *cloud, const char *server, gboolean taken_up)
 {
     struct boot *boot = work_new(cloud, &boot_kind);
 
     boot->server = g_strdup(server);
-    boot->floating_ip = g_strdup(floating_ip);
+    boot->taken_up = taken_up;
     boot->looked = drover_now();
     return &boot->work;
 }

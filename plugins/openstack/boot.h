@@ -6,9 +6,9 @@
 
 #include "work.h"
 
-/* Work that is done when the operation has all results. `floating_ip`: one that was made for it
- * already; "": perhaps; NULL: none. Freed with work_free(). */
-struct work *boot_new(struct cloud *cloud, const char *server, const char *floating_ip);
+/* Work that is done when the operation has all results. `taken_up`: another process may have done
+ * some of it already. Freed with work_free(). */
+struct work *boot_new(struct cloud *cloud, const char *server, gboolean taken_up);
 /* The id of the floating IP that it has made; NULL: none. `boot` may be NULL. */
 const char *boot_floating_ip(const struct work *boot);
 

@@ -2,12 +2,11 @@
 
 #include <math.h>
 
-#include "call.h"
 #include "flavor.h"
 #include "list.h"
 #include "resources.h"
 #include "server.h"
-#include "session.h"
+#include "work.h"
 
 /* ---- Costs ---- */
 
@@ -123,6 +122,7 @@ cost_of_servers(struct cloud *cloud, struct drover_operation *op)
 /* ---- Limits ---- */
 
 struct limits {
+    struct work work;
     struct call *compute, *volume;
 };
 

@@ -26,8 +26,8 @@ struct creation {
     gboolean asked_anew; /* after a refusal, with all that was known looked up again */
     int64_t asked;       /* when the server was asked for, or this process took the work up */
     char *server;        /* its id */
-    char *floating_ip;   /* that an earlier process made; "": not known whether it did */
-    unsigned doubts;     /* creates without an answer */
+    gboolean taken_up;
+    unsigned doubts; /* creates without an answer */
     struct work *boot;
     struct work *removal;
 };
@@ -53,7 +53,7 @@ follow_boot(struct work *work, struct drover_operation *op)
     struct creation *creation = (struct creation *)work;
 
     if (creation->boot == NULL)
-        creation->boot = boot_new(work->cloud, creation->server, creation->floating_ip);
+        creation->boot = boot_new(work->cloud, creation->server, creation->taken_up);
     return work_run(creation->boot, op);
 }
 
@@ -325,7 +325,6 @@ clear(struct work *work)
     work_free(creation->removal);
     g_free(creation->zone);
     g_free(creation->server);
-    g_free(creation->floating_ip);
 }
 
 static json_t *
@@ -333,8 +332,7 @@ save(const struct work *work)
 {
     const struct creation *creation = (const struct creation *)work;
 
-    return json_pack("{s:s*, s:s*}", "server", creation->server, "floating_ip",
-                     boot_floating_ip(creation->boot));
+    return json_pack("{s:s*}", "server", creation->server);
 }
 
 static work_stage
@@ -342,10 +340,9 @@ resume(struct work *work, struct drover_operation *op, const json_t *saved)
 {
     struct creation *creation = (struct creation *)work;
     const char *server = list_text(saved, "server");
-    const char *floating_ip = list_text(saved, "floating_ip");
 
     creation->asked = drover_now();
-    creation->floating_ip = g_strdup(floating_ip != NULL ? floating_ip : "");
+    creation->taken_up = TRUE;
     if (server == NULL)
         return seek;
     take(creation, op, server);

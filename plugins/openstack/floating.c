@@ -118,33 +118,9 @@ choose_port(struct work *work, struct drover_operation *op)
     return make(floating, op, port);
 }
 
-static enum drover_step
-ports_known(struct work *work, struct drover_operation *op)
-{
-    struct floating *floating = (struct floating *)work;
+/* ---- Whether there is one already ---- */
 
-    if (!call_is_done(work->call))
-        return DROVER_RUNNING;
-    if (call_failure(work->call) != 0)
-        return call_fail(work->call, op);
-    floating->ports = json_incref(json_object_get(call_answer(work->call), "ports"));
-    work->stage = choose_port;
-    return DROVER_RUNNING;
-}
-
-static enum drover_step
-ask_for_ports(struct work *work, struct drover_operation *op)
-{
-    const struct floating *floating = (struct floating *)work;
-    struct call *call = call_new(work->cloud, SERVICE_NETWORK, "GET", "/ports", NULL);
-
-    call_add_query(call, "device_id", floating->server);
-    return work_call(work, op, call, ports_known);
-}
-
-/* ---- Whether there is anything to be had ---- */
-
-/* A floating IP that a process made which has not lived to say so. */
+/* One that a process made which has not lived to say so. */
 static const json_t *
 find_present(const struct floating *floating, const json_t *floating_ips)
 {
@@ -153,10 +129,9 @@ find_present(const struct floating *floating, const json_t *floating_ips)
 
     json_array_foreach((json_t *)floating_ips, index, floating_ip)
     {
-        const json_t *port = json_object_get(floating_ip, "port_details");
+        const char *port = list_text(floating_ip, "port_id");
 
-        if (g_strcmp0(list_text(port, "device_id"), floating->server) == 0 ||
-            (floating->id != NULL && g_strcmp0(list_text(floating_ip, "id"), floating->id) == 0))
+        if (port != NULL && list_find(floating->ports, "id", port) != NULL)
             return floating_ip;
     }
     return NULL;
@@ -173,11 +148,34 @@ look_for_present(struct work *work, struct drover_operation *op)
     if (step != DROVER_DONE)
         return step;
     present = find_present(floating, floating_ips);
-    g_clear_pointer(&floating->id, g_free);
     if (present != NULL)
         take(floating, present);
-    work->stage = floating->address != NULL ? wait_until_active : ask_for_ports;
+    work->stage = floating->address != NULL ? wait_until_active : choose_port;
     return DROVER_RUNNING;
+}
+
+static enum drover_step
+ports_known(struct work *work, struct drover_operation *op)
+{
+    struct floating *floating = (struct floating *)work;
+
+    if (!call_is_done(work->call))
+        return DROVER_RUNNING;
+    if (call_failure(work->call) != 0)
+        return call_fail(work->call, op);
+    floating->ports = json_incref(json_object_get(call_answer(work->call), "ports"));
+    work->stage = floating->made != 0 ? look_for_present : choose_port;
+    return DROVER_RUNNING;
+}
+
+static enum drover_step
+ask_for_ports(struct work *work, struct drover_operation *op)
+{
+    const struct floating *floating = (struct floating *)work;
+    struct call *call = call_new(work->cloud, SERVICE_NETWORK, "GET", "/ports", NULL);
+
+    call_add_query(call, "device_id", floating->server);
+    return work_call(work, op, call, ports_known);
 }
 
 static enum drover_step
@@ -195,7 +193,7 @@ find_source(struct work *work, struct drover_operation *op)
     floating->source = g_strdup(network_floating_source(settings, networks, routers));
     if (floating->source == NULL)
         return DROVER_DONE;
-    work->stage = floating->made != 0 ? look_for_present : ask_for_ports;
+    work->stage = ask_for_ports;
     return DROVER_RUNNING;
 }
 
@@ -260,13 +258,12 @@ const struct work_kind floating_kind = {
     .name = "floating", .size = sizeof(struct floating), .first = find_source, .clear = clear};
 
 struct work *
-floating_new(struct cloud *cloud, const char *server, const char *floating_ip)
+floating_new(struct cloud *cloud, const char *server, gboolean may_be_there)
 {
     struct floating *floating = work_new(cloud, &floating_kind);
 
     floating->server = g_strdup(server);
-    floating->id = g_strdup(floating_ip);
-    if (floating_ip != NULL)
+    if (may_be_there)
         floating->made = drover_now();
     return &floating->work;
 }

@@ -8,9 +8,9 @@
 
 extern const struct work_kind floating_kind;
 
-/* Work that is done when the server can be reached by a floating IP, or cannot have one. `began`:
- * an id of a floating IP that was made already, or NULL. Freed with work_free(). */
-struct work *floating_new(struct cloud *cloud, const char *server, const char *floating_ip);
+/* Work that is done when the server can be reached by a floating IP, or cannot have one.
+ * `may_be_there`: another process may have made it already. Freed with work_free(). */
+struct work *floating_new(struct cloud *cloud, const char *server, gboolean may_be_there);
 /* Its id; NULL: none was made. */
 const char *floating_id(const struct work *work);
 /* Its address; NULL: there is none. */

@@ -35,14 +35,19 @@ is_used(const struct cloud *cloud)
     return FALSE;
 }
 
-/* Nova may not know yet of a floating IP that leads to the server. */
-static gboolean
-may_have_floating_ips(const struct cloud *cloud, const json_t *server, const json_t *networks)
+/* Nova may not know, or not yet, of a floating IP that leads to the server. */
+static enum {
+    HAS_NONE,
+    SHOWS_THEM,
+    MAY_HIDE_THEM,
+} floating_ips_of(const struct cloud *cloud, const json_t *server, const json_t *networks)
 {
     struct addresses addresses = addresses_choose(cloud->settings, networks, server, FALSE);
 
-    return addresses.has_floating ||
-           (is_used(cloud) && addresses_need_floating_ip(cloud->settings, &addresses));
+    if (addresses.has_floating)
+        return SHOWS_THEM;
+    return is_used(cloud) && addresses_need_floating_ip(cloud->settings, &addresses) ? MAY_HIDE_THEM
+                                                                                     : HAS_NONE;
 }
 
 static gboolean
@@ -59,18 +64,20 @@ has_address(const json_t *server, const char *text)
     return FALSE;
 }
 
+/* `ports`: the server's; NULL: not known. */
 static gboolean
-leads_to(const json_t *floating_ip, const json_t *server)
+leads_to(const json_t *floating_ip, const json_t *server, const json_t *ports)
 {
-    const json_t *port = json_object_get(floating_ip, "port_details");
+    const char *port = list_text(floating_ip, "port_id");
     const char *address = list_text(floating_ip, "floating_ip_address");
 
-    return g_strcmp0(list_text(port, "device_id"), list_text(server, "id")) == 0 ||
+    return (port != NULL && list_find(ports, "id", port) != NULL) ||
            (address != NULL && has_address(server, address));
 }
 
 static void
-note_floating_ips(struct removal *removal, const json_t *floating_ips, const json_t *server)
+note_floating_ips(struct removal *removal, const json_t *floating_ips, const json_t *server,
+                  const json_t *ports)
 {
     size_t index;
     json_t *floating_ip;
@@ -79,7 +86,7 @@ note_floating_ips(struct removal *removal, const json_t *floating_ips, const jso
     {
         const char *id = list_text(floating_ip, "id");
 
-        if (leads_to(floating_ip, server) && id != NULL &&
+        if (leads_to(floating_ip, server, ports) && id != NULL &&
             !g_ptr_array_find_with_equal_func(removal->floating_ips, id, g_str_equal, NULL))
             g_ptr_array_add(removal->floating_ips, g_strdup(id));
     }
@@ -88,16 +95,41 @@ note_floating_ips(struct removal *removal, const json_t *floating_ips, const jso
 /* ---- What there is ---- */
 
 static enum drover_step
-look_for_floating_ips(struct removal *removal, struct drover_operation *op, const json_t *server)
+look_for_floating_ips(struct removal *removal, struct drover_operation *op, const json_t *server,
+                      const json_t *ports)
 {
     struct cloud *cloud = removal->work.cloud;
     const json_t *floating_ips;
     enum drover_step step =
         list_await_after(cloud, LIST_FLOATING_IPS, op, removal->began, &floating_ips);
 
-    if (step == DROVER_DONE)
-        note_floating_ips(removal, floating_ips, server);
-    return step;
+    if (step != DROVER_DONE)
+        return step;
+    note_floating_ips(removal, floating_ips, server, ports);
+    removal->work.stage = delete_floating_ip;
+    return DROVER_RUNNING;
+}
+
+static enum drover_step
+ports_known(struct work *work, struct drover_operation *op)
+{
+    struct removal *removal = (struct removal *)work;
+
+    if (!call_is_done(work->call))
+        return DROVER_RUNNING;
+    if (call_failure(work->call) != 0)
+        return call_fail(work->call, op);
+    return look_for_floating_ips(removal, op, NULL,
+                                 json_object_get(call_answer(work->call), "ports"));
+}
+
+static enum drover_step
+ask_for_ports(struct removal *removal, struct drover_operation *op)
+{
+    struct call *call = call_new(removal->work.cloud, SERVICE_NETWORK, "GET", "/ports", NULL);
+
+    call_add_query(call, "device_id", removal->server);
+    return work_call(&removal->work, op, call, ports_known);
 }
 
 static enum drover_step
@@ -107,17 +139,20 @@ look(struct work *work, struct drover_operation *op)
     const json_t *servers, *networks, *server;
     enum drover_step step = list_await(work->cloud, LIST_SERVERS, op, &servers);
 
+    if (step == DROVER_DONE)
+        step = list_get_if_any(work->cloud, LIST_NETWORKS, op, &networks);
     if (step != DROVER_DONE)
         return step;
     server = list_find(servers, "id", removal->server);
     if (server != NULL && !server_exists(server))
         return DROVER_DONE;
-    if (server != NULL && !server_is_partial(server)) {
-        step = list_get_if_any(work->cloud, LIST_NETWORKS, op, &networks);
-        if (step == DROVER_DONE && may_have_floating_ips(work->cloud, server, networks))
-            step = look_for_floating_ips(removal, op, server);
-        if (step != DROVER_DONE)
-            return step;
+    switch (server != NULL ? floating_ips_of(work->cloud, server, networks) : HAS_NONE) {
+    case SHOWS_THEM:
+        return look_for_floating_ips(removal, op, server, NULL);
+    case MAY_HIDE_THEM:
+        return ask_for_ports(removal, op);
+    case HAS_NONE:
+        break;
     }
     work->stage = delete_floating_ip;
     return DROVER_RUNNING;
@@ -294,7 +329,8 @@ image_deleted(struct work *work, struct drover_operation *op)
 {
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) != 0)
+    if (call_failure(work->call) != 0 &&
+        (call_failure(work->call) != DROVER_FAILURE_NOT_FOUND || call_was_not_sent(work->call)))
         return call_fail(work->call, op);
     list_expire(work->cloud, LIST_OWN_IMAGES);
     return DROVER_DONE;

@@ -3,18 +3,24 @@
 #include "cleaning.h"
 #include "list.h"
 #include "server.h"
+#include "work.h"
+
+struct beginning {
+    struct work work;
+    int64_t time;
+};
 
 int64_t
 operation_began(struct drover_operation *op)
 {
-    int64_t *began = drover_operation_state(op);
+    struct beginning *beginning = drover_operation_state(op);
 
-    if (began == NULL) {
-        began = g_new(int64_t, 1);
-        *began = drover_now();
-        drover_operation_set_state(op, began, g_free);
+    if (beginning == NULL) {
+        beginning = g_new0(struct beginning, 1);
+        beginning->time = drover_now();
+        drover_operation_set_state(op, beginning, g_free);
     }
-    return *began;
+    return beginning->time;
 }
 
 void

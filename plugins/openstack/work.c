@@ -121,7 +121,7 @@ work_save(void *self, struct drover_operation *op)
     json_t *saved = NULL;
     char *text;
 
-    if (work != NULL && work->kind->save != NULL && work->cancelled == 0)
+    if (work != NULL && work->kind != NULL && work->kind->save != NULL && work->cancelled == 0)
         saved = work->kind->save(work);
     if (saved == NULL)
         return NULL;

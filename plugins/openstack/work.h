@@ -12,8 +12,9 @@ struct work;
 /* A step, as of struct drover_driver. One that sets another stage is followed by it at once. */
 typedef enum drover_step (*work_stage)(struct work *work, struct drover_operation *op);
 
+/* The state of every operation begins with one, also where it is of no further use. */
 struct work {
-    const struct work_kind *kind;
+    const struct work_kind *kind; /* NULL: cannot be saved, and is quickly begun anew */
     struct cloud *cloud;
     work_stage stage;
     struct call *call;

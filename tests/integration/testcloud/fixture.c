@@ -35,6 +35,24 @@ read_json(const char *text)
 
 /* ---- The cloud ---- */
 
+static json_t *
+testcloud_provider(void)
+{
+    return json_pack("{s:s, s:s, s:f, s:i, s:[{s:s, s:s, s:s, s:s, s:i}]}", "url", cloud_url(),
+                     "token", TOKEN, "list-interval", 0.05, "call-tries", 3, "cloud-images", "name",
+                     "plain", "username", "zuul", "python-path", "auto", "connection-type", "ssh",
+                     "connection-port", 22);
+}
+
+static const CloudKind testcloud = {
+    .program = "fake_cloud",
+    .driver = "testcloud",
+    .directory = "test-drivers",
+    .provider = testcloud_provider,
+    .label = "'name': 'l', 'cloud-image': 'plain', 'flavor': 'small'",
+};
+static const CloudKind *cloud_kind = &testcloud;
+
 static struct {
     pid_t pid;
     int input;
@@ -46,9 +64,9 @@ static struct {
 static void
 start(void)
 {
-    const char *const argv[] = {
-        "/usr/bin/python3", "-B",  DROVER_SOURCE_DIR "/tests/support/fake_cloud",
-        "--token",          TOKEN, NULL};
+    g_autofree char *program =
+        g_build_filename(DROVER_SOURCE_DIR "/tests/support", cloud_kind->program, NULL);
+    const char *const argv[] = {"/usr/bin/python3", "-B", program, NULL};
     g_autoptr(GError) error = NULL;
     unsigned port = 0;
     FILE *output;
@@ -92,10 +110,11 @@ run_test(gconstpointer data)
 }
 
 int
-cloud_run_tests(int argc, char **argv, const CloudTest *tests)
+cloud_run_tests_with(const CloudKind *kind, int argc, char **argv, const CloudTest *tests)
 {
     int status;
 
+    cloud_kind = kind;
     g_test_init(&argc, &argv, NULL);
     start();
     for (const CloudTest *test = tests; test->path != NULL; test++)
@@ -103,6 +122,12 @@ cloud_run_tests(int argc, char **argv, const CloudTest *tests)
     status = g_test_run();
     stop();
     return status;
+}
+
+int
+cloud_run_tests(int argc, char **argv, const CloudTest *tests)
+{
+    return cloud_run_tests_with(&testcloud, argc, argv, tests);
 }
 
 const char *
@@ -262,12 +287,8 @@ config_new(const char *options, const char *label)
 {
     json_t *over = read_json(options);
     json_t *of_label = read_json(label);
-    json_t *usual = json_pack("{s:s, s:s, s:f, s:i, s:[{s:s, s:s, s:s, s:s, s:i}]}", "url",
-                              cloud_url(), "token", TOKEN, "list-interval", 0.05, "call-tries", 3,
-                              "cloud-images", "name", "plain", "username", "zuul", "python-path",
-                              "auto", "connection-type", "ssh", "connection-port", 22);
-    json_t *section_label =
-        json_pack("{s:s, s:s, s:s}", "name", "l", "cloud-image", "plain", "flavor", "small");
+    json_t *usual = cloud_kind->provider();
+    json_t *section_label = read_json(cloud_kind->label);
     struct drover_value *config;
 
     json_object_update(section_label, of_label);
@@ -301,13 +322,14 @@ note_closed(gpointer user_data)
 Provider *
 provider_open(const char *options, const char *label)
 {
-    const char *const directories[] = {DROVER_BUILD_DIR "/test-drivers", NULL};
+    g_autofree char *directory = g_build_filename(DROVER_BUILD_DIR, cloud_kind->directory, NULL);
+    const char *const directories[] = {directory, NULL};
     Provider *provider = g_new0(Provider, 1);
     const struct drover_driver *driver;
     g_autoptr(GError) error = NULL;
 
     provider->host = drover_driver_host_new(directories);
-    driver = drover_driver_host_find(provider->host, "testcloud", &error);
+    driver = drover_driver_host_find(provider->host, cloud_kind->driver, &error);
     g_assert_no_error(error);
     provider->config = config_new(options, label);
     provider->runner = drover_runner_new(driver, "p1", provider->config);

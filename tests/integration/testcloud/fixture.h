@@ -1,7 +1,6 @@
 /*
- * The fake cloud as a child process, a provider of the test driver that uses it, run as the
- * launcher runs it, and the work it is given. Names and rules of the cloud:
- * tests/support/fake_cloud.
+ * A fake cloud as a child process, a provider of its driver, run as the launcher runs it, and the
+ * work it is given. Names and rules of the cloud: tests/support/fake_cloud, or those of the kind.
  */
 #pragma once
 
@@ -18,8 +17,18 @@ typedef struct {
     gconstpointer data;
 } CloudTest;
 
+/* A fake cloud, and the driver for it. */
+typedef struct {
+    const char *program;            /* below tests/support */
+    const char *driver, *directory; /* the driver's, below the build folder */
+    json_t *(*provider)(void);      /* the usual section of a provider, but for its pool */
+    const char *label;              /* the usual members of a label */
+} CloudKind;
+
 /* The main program: runs the tests, up to a NULL path, each with the cloud as new. */
 int cloud_run_tests(int argc, char **argv, const CloudTest *tests);
+/* The same with another cloud than the test driver's. */
+int cloud_run_tests_with(const CloudKind *kind, int argc, char **argv, const CloudTest *tests);
 
 /* For another process of the test: the cloud is there already. */
 void cloud_use(const char *url);
