@@ -131,48 +131,17 @@ const DroverCommand drover_request_show_command = {
 
 /* ---- request release ---- */
 
-/* What the requestor may still use. Everything else is in other hands already, or held. */
-static gboolean
-is_in_use(const DroverNode *node, const char *request_id)
-{
-    return g_strcmp0(node->allocated_to, request_id) == 0 &&
-           (node->state == DROVER_NODE_READY || node->state == DROVER_NODE_IN_USE);
-}
-
-static void
-mark_used(DroverChange *change, const DroverNode *node)
-{
-    g_autofree char *path = drover_node_path(node->id), *lock = drover_node_lock_path(node->id);
-    g_autoptr(json_t) record = drover_node_record(node);
-    g_autoptr(GBytes) data = NULL;
-
-    drover_node_record_set_state(record, DROVER_NODE_USED);
-    data = drover_record_bytes(record);
-    drover_change_claim(change, lock, TRUE);
-    drover_change_set(change, path, data, node->version);
-}
-
-/*
- * Nodes of a fulfilled request are the requestor's. They are marked used and the request is deleted
- * in one transaction, so that nothing in between can leave a machine with nobody; a launcher sees
- * to the rest. A request that is not fulfilled has no nodes yet: it is only deleted, and whoever is
- * serving it gives up.
- */
 static gboolean
 release(DroverStore *store, const DroverRequest *request, DroverChangeOutcome *outcome,
         GError **error)
 {
     g_autoptr(GPtrArray) nodes = drover_request_read_nodes(store, request, error);
-    g_autofree char *path = drover_request_path(request->id);
     DroverChange *change;
 
     if (nodes == NULL)
         return FALSE;
     change = drover_change_new(drover_store_session(store));
-    for (guint i = 0; i < nodes->len; i++)
-        if (is_in_use(nodes->pdata[i], request->id))
-            mark_used(change, nodes->pdata[i]);
-    drover_change_delete(change, path, request->version);
+    drover_request_give_back(change, request, nodes);
     *outcome = drover_store_commit(store, change, NULL);
     return TRUE;
 }

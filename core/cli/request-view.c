@@ -143,8 +143,8 @@ node_objects(const DroverRequest *request, const GPtrArray *nodes)
     return objects;
 }
 
-static json_t *
-request_object(const DroverRequest *request, const GPtrArray *nodes)
+json_t *
+drover_request_details(const DroverRequest *request, const GPtrArray *nodes)
 {
     g_autofree char *age = drover_cli_age(request->state_time);
 
@@ -156,6 +156,40 @@ request_object(const DroverRequest *request, const GPtrArray *nodes)
                      drover_json_from_strings((const char *const *)request->labels), "nodes",
                      node_objects(request, nodes), "declined_by",
                      drover_json_from_strings((const char *const *)request->declined_by));
+}
+
+/* ---- Giving back ---- */
+
+/* What the requestor may still use. Everything else is in other hands already, or held. */
+static gboolean
+is_in_use(const DroverNode *node, const char *request_id)
+{
+    return g_strcmp0(node->allocated_to, request_id) == 0 &&
+           (node->state == DROVER_NODE_READY || node->state == DROVER_NODE_IN_USE);
+}
+
+static void
+mark_used(DroverChange *change, const DroverNode *node)
+{
+    g_autofree char *path = drover_node_path(node->id), *lock = drover_node_lock_path(node->id);
+    g_autoptr(json_t) record = drover_node_record(node);
+    g_autoptr(GBytes) data = NULL;
+
+    drover_node_record_set_state(record, DROVER_NODE_USED);
+    data = drover_record_bytes(record);
+    drover_change_claim(change, lock, TRUE);
+    drover_change_set(change, path, data, node->version);
+}
+
+void
+drover_request_give_back(DroverChange *change, const DroverRequest *request, const GPtrArray *nodes)
+{
+    g_autofree char *path = drover_request_path(request->id);
+
+    for (guint i = 0; i < nodes->len; i++)
+        if (is_in_use(nodes->pdata[i], request->id))
+            mark_used(change, nodes->pdata[i]);
+    drover_change_delete(change, path, request->version);
 }
 
 /* ---- As text ---- */
@@ -210,7 +244,7 @@ drover_request_print(DroverCli *cli, const DroverRequest *request)
 
     if (nodes == NULL)
         return drover_cli_fail(cli, "%s", error->message);
-    object = request_object(request, nodes);
+    object = drover_request_details(request, nodes);
     if (cli->json)
         drover_cli_print_json(g_steal_pointer(&object));
     else

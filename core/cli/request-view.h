@@ -18,6 +18,19 @@ GPtrArray *drover_request_read_nodes(DroverStore *store, const DroverRequest *re
 /* {key: value} of the columns of request-list. New reference. */
 json_t *drover_request_object(const DroverRequest *request);
 
+/* All about it, and how to reach its machines; `nodes` holds those DroverNode that there are. New
+ * reference. */
+json_t *drover_request_details(const DroverRequest *request, const GPtrArray *nodes);
+
+/*
+ * Nodes of a fulfilled request are the requestor's. They are marked used and the request is deleted
+ * in one transaction, so that nothing in between can leave a machine with nobody; a launcher sees
+ * to the rest. A request that is not fulfilled has no nodes yet: it is only deleted, and whoever is
+ * serving it gives up.
+ */
+void drover_request_give_back(DroverChange *change, const DroverRequest *request,
+                              const GPtrArray *nodes);
+
 /* Of those that wait to be looked at, in the order in which they are served: 1 is the next one; 0
  * when it does not wait for that, or nobody can tell. */
 guint drover_request_position(DroverStore *store, const DroverRequest *request);

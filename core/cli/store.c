@@ -272,9 +272,9 @@ drover_record_free(DroverRecord *record)
     g_free(record);
 }
 
-/* The record of these answers; NULL when there is none. `lock` may be NULL. */
+/* The record of this answer; NULL when there is none. */
 static DroverRecord *
-take_record(const char *name, Question *data, Question *lock, gboolean even_empty)
+take_record(const char *name, Question *data, gboolean even_empty)
 {
     DroverRecord *record;
 
@@ -285,9 +285,30 @@ take_record(const char *name, Question *data, Question *lock, gboolean even_empt
     record->data = g_steal_pointer(&data->reply->data);
     record->version = data->reply->stat.version;
     record->owner = data->reply->stat.ephemeralOwner;
-    if (lock != NULL)
-        record->contenders = take_names(lock);
+    record->has_children = data->reply->stat.numChildren > 0;
     return record;
+}
+
+/* A znode without children has no lock directory: most free nodes cost no second question. */
+static gboolean
+read_contenders(DroverStore *store, const char *parent, GPtrArray *records, GError **error)
+{
+    g_autoptr(GPtrArray) batch = batch_new();
+    guint next = 0;
+
+    for (guint i = 0; i < records->len; i++) {
+        const DroverRecord *record = records->pdata[i];
+        if (record->has_children)
+            add_question(batch, g_strconcat(parent, "/", record->name, "/lock", NULL), TRUE, FALSE);
+    }
+    if (!ask(store, batch, error))
+        return FALSE;
+    for (guint i = 0; i < records->len; i++) {
+        DroverRecord *record = records->pdata[i];
+        if (record->has_children)
+            record->contenders = take_names(batch->pdata[next++]);
+    }
+    return TRUE;
 }
 
 /* A name is one component; anything else names no record. */
@@ -304,8 +325,8 @@ drover_store_read_each(DroverStore *store, const char *parent, const char *const
 {
     g_autoptr(GPtrArray) batch = batch_new();
     g_autoptr(GPtrArray) asked = g_ptr_array_new();
-    GPtrArray *records;
-    guint step = flags & DROVER_READ_LOCK ? 2 : 1;
+    g_autoptr(GPtrArray) records =
+        g_ptr_array_new_with_free_func((GDestroyNotify)drover_record_free);
 
     for (; *names != NULL; names++) {
         if (!is_name(*names))
@@ -313,21 +334,19 @@ drover_store_read_each(DroverStore *store, const char *parent, const char *const
         g_ptr_array_add(asked, (gpointer)*names);
         add_question(batch, g_strconcat(parent, "/", *names, NULL), FALSE,
                      (flags & DROVER_READ_WATCH) != 0);
-        if (flags & DROVER_READ_LOCK)
-            add_question(batch, g_strconcat(parent, "/", *names, "/lock", NULL), TRUE, FALSE);
     }
     if (!ask(store, batch, error))
         return NULL;
-    records = g_ptr_array_new_with_free_func((GDestroyNotify)drover_record_free);
     for (guint i = 0; i < asked->len; i++) {
-        Question *lock = step == 2 ? batch->pdata[i * step + 1] : NULL;
-        DroverRecord *record = take_record(asked->pdata[i], batch->pdata[i * step], lock,
-                                           (flags & DROVER_READ_EMPTY) != 0);
+        DroverRecord *record =
+            take_record(asked->pdata[i], batch->pdata[i], (flags & DROVER_READ_EMPTY) != 0);
 
         if (record != NULL)
             g_ptr_array_add(records, record);
     }
-    return records;
+    if ((flags & DROVER_READ_LOCK) != 0 && !read_contenders(store, parent, records, error))
+        return NULL;
+    return g_steal_pointer(&records);
 }
 
 GPtrArray *

@@ -36,7 +36,8 @@ typedef struct {
     char *name;   /* of the znode */
     GBytes *data; /* never NULL, nor empty unless asked for */
     gint32 version;
-    gint64 owner;      /* the session of an ephemeral znode; else 0 */
+    gint64 owner; /* the session of an ephemeral znode; else 0 */
+    gboolean has_children;
     char **contenders; /* names in <znode>/lock, when asked for */
 } DroverRecord;
 void drover_record_free(DroverRecord *record);
