@@ -110,6 +110,12 @@ class Neutron:
                 'security_groups': [], 'created_at': port['created'],
                 'updated_at': port['created']}
 
+    def port_details(self, port_id):
+        port = self.project.look('port', port_id) if port_id else None
+        return port and {'name': '', 'network_id': port['network_id'], 'mac_address': port['mac'],
+                         'admin_state_up': True, 'status': port['status'],
+                         'device_id': port['device_id'], 'device_owner': port['device_owner']}
+
     def floatingip_view(self, floating):
         view = {'id': floating['id'], **self.common('', floating['project_id']),
                 'floating_ip_address': floating['address'],
@@ -117,7 +123,7 @@ class Neutron:
                 'router_id': self.project.named_id('router', 'router')
                 if floating['port_id'] else None,
                 'fixed_ip_address': floating['fixed'], 'status': floating['status'],
-                'port_details': None}
+                'port_details': self.port_details(floating['port_id'])}
         return {name: value for name, value in view.items() if name not in ('name', 'admin_state_up')}
 
     def list(self, request, kind, plural, _, fault):

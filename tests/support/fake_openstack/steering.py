@@ -32,8 +32,8 @@ class Steering(Control):
 
     def make_server(self, fields):
         fields = dict(fields)
-        flavor = next(one for one in self.project.flavors()
-                      if one['name'] == fields.pop('flavor', 'small'))
+        name = fields.pop('flavor', 'small')
+        flavor = next(one for one in self.project.flavors() if one['name'] == name)
         server = {'name': 'of-somebody-else', 'flavor': flavor, 'image': '', 'key_name': None,
                   'security_groups': ['default'], 'zone': 'nova', 'config_drive': False,
                   'user_data': None, 'metadata': {}, 'asked': {},
