@@ -3,6 +3,7 @@
 #define SERVER  "zookeeper-servers[]."
 #define TLS     "zookeeper-tls."
 #define LABEL   "labels[]."
+#define TOKEN   "api.tokens[]."
 #define IMAGE   "diskimages[]."
 #define TENANT  "tenant-resource-limits[]."
 #define PROV    DROVER_PROVIDER_PREFIX
@@ -55,6 +56,12 @@ static const struct drover_option options[] = {
     INTEGER("prometheus.builder.port", NULL, "0..65535",
             "Port; 0 lets the system choose a free one; none without it."),
     STRING("prometheus.builder.listen_address", 0, "0.0.0.0", "Address to listen on."),
+    MAP("api", 0, NULL, "Node requests over HTTP, at the status pages' port."),
+    LIST("api.tokens[]", "name", "Who may request nodes; best in the secure file."),
+    NAME(TOKEN "name", "Name of the client: the requestor of its requests is api:NAME."),
+    STRING(TOKEN "token", DROVER_OPTION_REQUIRED | DROVER_OPTION_SECRET, NULL,
+           "What it shows to be let in, 16 characters or more."),
+    STRING(TOKEN "tenant", LENIENT, NULL, "Tenant on whose account its requests are."),
     STRING("elements-dir", 0, NULL, "Folder of the elements that disk images are made of."),
     STRING("images-dir", 0, NULL, "Folder that the builder writes disk images to."),
     STRING("build-log-dir", 0, "/var/log/nodepool/builds", "Folder of the logs of image builds."),
@@ -159,7 +166,7 @@ static const struct drover_option secure_options[] = {
 
 /* Options of the main file that may stand in the secure one too. */
 static const char *const shared_options[] = {"zookeeper-servers[]", "zookeeper-tls",
-                                             "zookeeper-digest"};
+                                             "zookeeper-digest", "api"};
 
 const struct drover_option *
 drover_config_common_options(void)

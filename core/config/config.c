@@ -6,6 +6,8 @@
 #include "config/provider.h"
 #include "config/zookeeper.h"
 
+#define SHORTEST_TOKEN 16
+
 /* ---- Life ---- */
 
 static void
@@ -39,6 +41,17 @@ free_provider(gpointer provider)
     drover_provider_config_free(provider);
 }
 
+static void
+free_token(gpointer data)
+{
+    DroverTokenConfig *token = data;
+
+    g_free(token->name);
+    g_free(token->token);
+    g_free(token->tenant);
+    g_free(token);
+}
+
 DroverConfig *
 drover_config_new(void)
 {
@@ -48,6 +61,7 @@ drover_config_new(void)
     config->labels = g_ptr_array_new_with_free_func(free_label);
     config->providers = g_ptr_array_new_with_free_func(free_provider);
     config->tenants = g_ptr_array_new_with_free_func(free_tenant);
+    config->tokens = g_ptr_array_new_with_free_func(free_token);
     config->loaded = g_date_time_new_now_utc();
     return config;
 }
@@ -68,6 +82,7 @@ clear_config(gpointer data)
     g_ptr_array_unref(config->providers);
     g_ptr_array_unref(config->tenants);
     g_ptr_array_unref(config->diskimages);
+    g_ptr_array_unref(config->tokens);
     g_free(config->chroot);
     g_free(config->tls_cert);
     g_free(config->tls_key);
@@ -141,6 +156,31 @@ take_tenants(DroverConfig *config, const struct drover_value *list)
             g_hash_table_replace(tenant->limits, g_strdup(resource_name(option)), limit);
         }
         g_ptr_array_add(config->tenants, tenant);
+    }
+}
+
+void
+drover_config_take_tokens(DroverConfig *config, const struct drover_value *values,
+                          const DroverConfigSource *source)
+{
+    const struct drover_value *list = drover_value_get(drover_value_get(values, "api"), "tokens");
+
+    for (gsize i = 0; i < drover_value_length(list); i++) {
+        const struct drover_value *entry = drover_value_item(list, i);
+        const char *text = drover_value_get_string(entry, "token", "");
+        DroverTokenConfig *token;
+
+        if (strlen(text) < SHORTEST_TOKEN) {
+            drover_config_report_add(
+                source, DROVER_CONFIG_ERROR, drover_value_line(entry), drover_value_column(entry),
+                NULL, "api.tokens: a token has at least %d characters", SHORTEST_TOKEN);
+            continue;
+        }
+        token = g_new0(DroverTokenConfig, 1);
+        token->name = g_strdup(drover_value_get_string(entry, "name", ""));
+        token->token = g_strdup(text);
+        token->tenant = g_strdup(drover_value_get_string(entry, "tenant", NULL));
+        g_ptr_array_add(config->tokens, token);
     }
 }
 

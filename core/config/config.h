@@ -83,6 +83,12 @@ typedef struct {
     guint line;
 } DroverProviderConfig;
 
+typedef struct {
+    char *name;
+    char *token;  /* secret */
+    char *tenant; /* or NULL: as its requests say */
+} DroverTokenConfig;
+
 #define DROVER_NO_PORT (-1)
 
 typedef struct {
@@ -131,6 +137,7 @@ typedef struct {
     int webapp_port;
     /* prometheus: ports are DROVER_NO_PORT when there are none. */
     DroverListenerConfig metrics_of_launcher, metrics_of_builder;
+    GPtrArray *tokens; /* of DroverTokenConfig, of both files */
     char *elements_dir, *images_dir, *build_log_dir;
     int build_log_retention;
 

@@ -258,6 +258,8 @@ assemble(Loader *loader, const struct drover_value *values, const struct drover_
 
     drover_config_take_zookeeper(config, values, &loader->main_file, secure, &loader->secure_file);
     drover_config_take_plain(config, values);
+    drover_config_take_tokens(config, values, &loader->main_file);
+    drover_config_take_tokens(config, secure, &loader->secure_file);
     config->diskimages =
         drover_diskimages_new(drover_schema_member(loader->schema, "diskimages"),
                               drover_value_get(values, "diskimages"), &loader->main_file);

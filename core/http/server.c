@@ -28,6 +28,7 @@ struct _DroverHttpServer {
     gpointer user_data;
     guint fd_source, timer;
     guint connections;
+    GHashTable *pending; /* exchanges that are to be answered later, a set */
 };
 
 typedef struct {
@@ -208,6 +209,7 @@ drover_http_answer(DroverHttpExchange *exchange, guint status, const char *type,
         exchange_free(exchange);
     } else if (exchange->suspended) {
         exchange->suspended = FALSE;
+        g_hash_table_remove(exchange->server->pending, exchange);
         MHD_resume_connection(exchange->connection);
         serve_soon(exchange->server);
     }
@@ -354,6 +356,7 @@ hand_over(DroverHttpExchange *exchange)
     if (exchange->answered)
         return queue(exchange);
     exchange->suspended = TRUE;
+    g_hash_table_add(exchange->server->pending, exchange);
     MHD_suspend_connection(exchange->connection);
     return MHD_YES;
 }
@@ -481,6 +484,7 @@ drover_http_server_new(const DroverHttpOptions *options, GError **error)
         return NULL;
     }
     server = g_new0(DroverHttpServer, 1);
+    server->pending = g_hash_table_new(NULL, NULL);
     server->port = port_of(socket);
     server->allow = g_strdup(options->allow);
     server->methods = g_strsplit(options->allow, ", ", -1);
@@ -503,6 +507,18 @@ drover_http_server_new(const DroverHttpOptions *options, GError **error)
     return server;
 }
 
+/* The library ends no connection that waits. */
+static void
+abandon_pending(DroverHttpServer *server)
+{
+    GHashTableIter iter;
+    gpointer exchange;
+
+    g_hash_table_iter_init(&iter, server->pending);
+    while (g_hash_table_iter_next(&iter, &exchange, NULL))
+        MHD_resume_connection(((DroverHttpExchange *)exchange)->connection);
+}
+
 void
 drover_http_server_free(DroverHttpServer *server)
 {
@@ -510,10 +526,12 @@ drover_http_server_free(DroverHttpServer *server)
         return;
     if (server->daemon != NULL) {
         MHD_run(server->daemon); /* sends what was answered last, as far as it goes */
+        abandon_pending(server);
         MHD_stop_daemon(server->daemon);
     }
     g_clear_handle_id(&server->fd_source, g_source_remove);
     g_clear_handle_id(&server->timer, g_source_remove);
+    g_hash_table_unref(server->pending);
     g_free(server->allow);
     g_strfreev(server->methods);
     g_strfreev(server->headers);

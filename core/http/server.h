@@ -29,7 +29,8 @@ typedef struct {
 
 /* Listens. The error names address and port. */
 DroverHttpServer *drover_http_server_new(const DroverHttpOptions *options, GError **error);
-/* All exchanges have been answered. Connections are closed. NULL is allowed. */
+/* Connections are closed. What is not answered yet is still to be answered, to nobody. NULL is
+ * allowed. */
 void drover_http_server_free(DroverHttpServer *server);
 guint16 drover_http_server_port(const DroverHttpServer *server);
 

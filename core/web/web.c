@@ -1,6 +1,7 @@
 #include "web/web.h"
 
 #include "base/log.h"
+#include "web/api.h"
 #include "web/pages.h"
 #include "web/probes.h"
 
@@ -9,6 +10,7 @@
 struct _DroverWeb {
     DroverHttpServer *probes, *status; /* or NULL */
     DroverPages *pages;
+    DroverApi *api;
 };
 
 /* ---- Where to listen ---- */
@@ -69,16 +71,33 @@ begin_probes(DroverWeb *web, DroverLauncher *launcher, GError **error)
     return TRUE;
 }
 
+/* The pages are only read. */
+static void
+answer_status(DroverHttpExchange *exchange, gpointer user_data)
+{
+    static const char *const methods[] = {"GET", "POST", NULL};
+    const DroverWeb *web = user_data;
+
+    if (drover_api_has(drover_http_path(exchange))) {
+        drover_api_answer(web->api, exchange);
+    } else if (!g_strv_contains(methods, drover_http_method(exchange))) {
+        drover_http_add_header(exchange, "Allow", "GET, HEAD, POST");
+        drover_http_answer_text(exchange, 405, "Method not allowed");
+    } else {
+        drover_pages_answer(exchange, web->pages);
+    }
+}
+
 static gboolean
 begin_status(DroverWeb *web, DroverLauncher *launcher, GError **error)
 {
     const DroverConfig *config = drover_launcher_config(launcher);
     const DroverHttpOptions options = {.address = config->webapp_address,
                                        .port = config->webapp_port,
-                                       .allow = "GET, HEAD, POST",
+                                       .allow = DROVER_API_METHODS,
                                        .headers = "Access-Control-Allow-Origin: *",
-                                       .handler = drover_pages_answer,
-                                       .user_data = web->pages};
+                                       .handler = answer_status,
+                                       .user_data = web};
 
     web->status = listen_at("Status pages", &options, error);
     return web->status != NULL;
@@ -94,6 +113,7 @@ drover_web_new(DroverLauncher *launcher, const DroverWebOptions *options, GError
         !options->no_status && (options->status || drover_launcher_config(launcher)->webapp);
 
     web->pages = drover_pages_new(launcher);
+    web->api = drover_api_new(launcher);
     if (begin_probes(web, launcher, error) && (!status || begin_status(web, launcher, error)))
         return web;
     drover_web_free(web);
@@ -106,6 +126,7 @@ drover_web_free(DroverWeb *web)
     if (web == NULL)
         return;
     drover_pages_free(web->pages);
+    drover_api_free(web->api);
     drover_http_server_free(web->status);
     drover_http_server_free(web->probes);
     g_free(web);

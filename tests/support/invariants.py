@@ -24,6 +24,7 @@ REQUEST = re.compile(r'/nodepool/requests/([^/]+)')
 COMPONENT = re.compile(r'/nodepool/components/(launcher|pool)/[^/]+')
 SEQUENCE = re.compile(r'__lock__(-?\d{10})$')
 MIN_READY = 'NodePool:min-ready'
+OWN = (MIN_READY, 'api:')  # requests that a launcher makes, for itself or for its clients
 # A pool that registers while another one decides is not known to it yet.
 REGISTRY_LAG = 2.0
 STATES_WITHOUT_SLOT = ('building', 'deleting', 'deleted')
@@ -182,7 +183,7 @@ class Invariants:
 
     def _check_request(self, request_id, old, new, lock_holder):
         if new is None:
-            if old.get('requestor') != MIN_READY:
+            if not old.get('requestor', '').startswith(OWN):
                 self._violated('I-04', f'a launcher deletes request {request_id}')
             return
         if not self._has_the_lock(lock_of_request(request_id), lock_holder):

@@ -142,6 +142,29 @@ test_listeners(void)
 }
 
 static void
+test_tokens(void)
+{
+    g_autoptr(TestLoad) load =
+        test_load(SERVERS "api: {tokens: [{name: a, token: 0123456789abcdef, tenant: t}]}\n",
+                  "api: {tokens: [{name: b, token: fedcba9876543210}]}\n");
+    g_autoptr(TestLoad) brief =
+        test_load(SERVERS "api: {tokens: [{name: a, token: very-secret}]}\n", NULL);
+    const DroverTokenConfig *first, *second;
+
+    test_assert_clean(load);
+    g_assert_cmpuint(load->config->tokens->len, ==, 2);
+    first = load->config->tokens->pdata[0];
+    second = load->config->tokens->pdata[1];
+    g_assert_cmpstr(first->name, ==, "a");
+    g_assert_cmpstr(first->token, ==, "0123456789abcdef");
+    g_assert_cmpstr(first->tenant, ==, "t");
+    g_assert_cmpstr(second->token, ==, "fedcba9876543210");
+    g_assert_null(second->tenant);
+    test_assert_error(brief, "api.tokens", "at least 16 characters");
+    test_assert_unsaid(brief, "very-secret");
+}
+
+static void
 test_webapp_types(void)
 {
     g_autoptr(TestLoad) load = test_load(SERVERS "webapp: {port: \"8005\"}\n", NULL);
@@ -348,6 +371,7 @@ main(int argc, char **argv)
     g_test_add_func("/config/common/C-22-max-hold-age", test_hold_age);
     g_test_add_func("/config/common/C-23-webapp-defaults", test_webapp);
     g_test_add_func("/config/common/listeners", test_listeners);
+    g_test_add_func("/config/common/tokens", test_tokens);
     g_test_add_func("/config/common/C-24-webapp-types", test_webapp_types);
     g_test_add_func("/config/common/C-25-tenant-limits", test_tenant);
     g_test_add_func("/config/common/C-26-tenant-mistakes", test_tenant_mistakes);
