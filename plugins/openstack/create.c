@@ -335,7 +335,7 @@ save(const struct work *work)
     return json_pack("{s:s*}", "server", creation->server);
 }
 
-static work_stage
+static gboolean
 resume(struct work *work, struct drover_operation *op, const json_t *saved)
 {
     struct creation *creation = (struct creation *)work;
@@ -343,10 +343,10 @@ resume(struct work *work, struct drover_operation *op, const json_t *saved)
 
     creation->asked = drover_now();
     creation->taken_up = TRUE;
-    if (server == NULL)
-        return seek;
-    take(creation, op, server);
-    return follow_boot;
+    work->stage = seek;
+    if (server != NULL)
+        take(creation, op, server);
+    return TRUE;
 }
 
 const struct work_kind creation_kind = {.name = "create",

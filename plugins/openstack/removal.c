@@ -287,15 +287,16 @@ save(const struct work *work)
     return removal->server != NULL ? json_pack("{s:s}", "server", removal->server) : NULL;
 }
 
-static work_stage
+static gboolean
 resume(struct work *work, struct drover_operation *op, const json_t *saved)
 {
     const char *server = list_text(saved, "server");
 
     if (server == NULL)
-        return NULL;
+        return FALSE;
     set_server((struct removal *)work, server);
-    return look;
+    work->stage = look;
+    return TRUE;
 }
 
 const struct work_kind removal_kind = {.name = "delete",

@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(openstack - settings - error, settings_error)
+GQuark
+settings_error_quark(void)
+{
+    return g_quark_from_static_string("openstack-settings-error");
+}
 
 /* ---- Keys ---- */
 

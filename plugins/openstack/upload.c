@@ -393,7 +393,7 @@ save(const struct work *work)
     return upload->reason == NULL ? json_pack("{s:s*}", "image", upload->image) : NULL;
 }
 
-static work_stage
+static gboolean
 resume(struct work *work, struct drover_operation *op, const json_t *saved)
 {
     struct upload *upload = (struct upload *)work;
@@ -402,7 +402,8 @@ resume(struct work *work, struct drover_operation *op, const json_t *saved)
     upload->sent = drover_now();
     if (id != NULL)
         take(upload, op, id);
-    return id != NULL ? look : seek;
+    work->stage = id != NULL ? look : seek;
+    return TRUE;
 }
 
 const struct work_kind upload_kind = {.name = "upload",

@@ -138,8 +138,7 @@ resume(struct cloud *cloud, struct drover_operation *op, const struct work_kind 
     struct work *work = work_new(cloud, kind);
 
     drover_operation_set_state(op, work, work_free);
-    work->stage = kind->resume(work, op, saved);
-    return work->stage != NULL ? 0 : -1;
+    return kind->resume(work, op, saved) ? 0 : -1;
 }
 
 int

@@ -32,8 +32,8 @@ struct work_kind {
     work_stage cancelled;
     /* What is needed to go on; NULL: it is begun anew. A new reference. */
     json_t *(*save)(const struct work *work);
-    /* The stage to go on with; NULL: there is no sense in it. */
-    work_stage (*resume)(struct work *work, struct drover_operation *op, const json_t *saved);
+    /* Sets the stage to go on with. FALSE: there is no sense in what was saved. */
+    gboolean (*resume)(struct work *work, struct drover_operation *op, const json_t *saved);
     /* Frees what the state has of its own. May be NULL. */
     void (*clear)(struct work *work);
 };
