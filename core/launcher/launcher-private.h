@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launcher/cluster/cluster.h"
+#include "launcher/cluster/model-version.h"
 #include "launcher/launcher.h"
 #include "launcher/machine/deleter.h"
 #include "launcher/machine/inheritance.h"
@@ -22,6 +23,7 @@ struct _DroverLauncher {
     DroverDriverHost *drivers;
     DroverSession *session;
     DroverCluster *cluster;
+    DroverModelVersion *model_version;
     DroverParts parts;
     guint session_listener;
     DroverDeleter *deleter;

@@ -196,6 +196,10 @@ describe(DroverLauncher *launcher, gboolean with_requests)
     json_object_set_new(status, "session", session_object(launcher));
     json_object_set_new(status, "caches_complete",
                         json_boolean(drover_cluster_is_complete(launcher->cluster)));
+    json_object_set_new(
+        status, "model_api",
+        json_pack("{s:i, s:I}", "own", DROVER_MODEL_API, "system",
+                  (json_int_t)drover_model_version_minimum(launcher->model_version)));
     json_object_set_new(status, "providers", provider_objects(launcher));
     json_object_set_new(status, "pools", pool_objects(launcher, with_requests));
     json_object_set_new(status, "work", work_object(launcher));

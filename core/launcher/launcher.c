@@ -13,6 +13,7 @@
 #define DEFAULT_CLEANUP_SECONDS 60
 #define DEFAULT_DELETE_SECONDS  600
 #define SWEEP_TICKS             5
+#define MOST_SCANS              100 /* of a provider at a time */
 
 /* ---- The pass ---- */
 
@@ -380,7 +381,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->session_listener =
         drover_session_add_listener(launcher->session, on_session, launcher);
     launcher->parts.images = drover_images_new(launcher->session, drover_launcher_wake, launcher);
-    launcher->parts.scanner = drover_scanner_new();
+    launcher->parts.scanner = drover_scanner_new(MOST_SCANS);
     launcher->parts.usage = drover_usage_new(find_cost, launcher);
     launcher->parts.journal = drover_journal_new(state_dir);
     launcher->parts.telemetry = drover_telemetry_new();
@@ -391,6 +392,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->parts.closed_data = launcher;
     launcher->cluster = drover_cluster_new(launcher->session, &listener, launcher);
     launcher->parts.cluster = launcher->cluster;
+    launcher->model_version = drover_model_version_new(launcher->session, DROVER_MODEL_API);
     launcher->deleter = drover_deleter_new(launcher->cluster, find_deleting_manager, launcher);
     launcher->cleaner = drover_cleaner_new(launcher->cluster, launcher->config,
                                            launcher->cleanup_interval, find_manager, launcher);
@@ -466,6 +468,7 @@ drover_launcher_free(DroverLauncher *launcher)
     if (launcher->session_listener != 0)
         drover_session_remove(launcher->session, launcher->session_listener);
     launcher->parts.cluster = NULL;
+    drover_model_version_free(launcher->model_version);
     drover_cluster_free(launcher->cluster);
     if (launcher->session != NULL)
         drover_session_close(launcher->session);

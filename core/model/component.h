@@ -14,7 +14,7 @@
  *      "requests": [{"id": .., "verdict": .., "reason": .., "since": seconds since the epoch}]}
  */
 #define DROVER_DECISIONS_PATH "/drover/decisions"
-/* The form of records that this version writes. */
+/* The latest form of records that this version can write; see launcher/cluster/model-version.h. */
 #define DROVER_MODEL_API 0
 
 typedef struct {

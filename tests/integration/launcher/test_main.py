@@ -384,6 +384,29 @@ class Registry(LauncherCase):
         run_job(self.scheduler, self.executor, ['l'])
         self.submit('unknown').wait('failed')
 
+    def test_Z_46_oldest_component_sets_the_form(self):
+        launcher = self.start_with(machine('127.0.10.1'))
+        launcher.wait_for_log('INFO .*System minimum data model version 0; this component 0')
+
+        def register(kind, **record):
+            return self.client.create(f'/nodepool/components/{kind}/h', encode(
+                {'hostname': 'h', 'kind': kind, 'state': 'running', **record}), sequence=True,
+                ephemeral=True)
+
+        def system():
+            return launcher.command('status')['model_api']
+
+        register('builder', model_api=1)
+        register('launcher')
+        mark = launcher.mark()
+        older = register('builder', model_api=-1)
+        launcher.wait_for_log('ERROR .*data model version fell from 0 to -1', mark)
+        self.assertEqual(system(), {'own': 0, 'system': -1})
+        run_job(self.scheduler, self.executor, ['l'])
+        self.client.delete(older)
+        launcher.wait_for_log('INFO .*System minimum data model version 0', mark)
+        self.assertEqual(system(), {'own': 0, 'system': 0})
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)
