@@ -15,6 +15,7 @@
 #define BODY_LIMIT       (64 * 1024)
 #define DEFAULT_PATIENCE 15
 #define BACKLOG          128
+#define STREAM_BLOCK     4096
 #define PLAIN_TEXT       "text/plain; charset=UTF-8"
 #define FORM_TYPE        "application/x-www-form-urlencoded"
 
@@ -29,6 +30,7 @@ struct _DroverHttpServer {
     guint fd_source, timer;
     guint connections;
     GHashTable *pending; /* exchanges that are to be answered later, a set */
+    GHashTable *streams; /* a set */
 };
 
 typedef struct {
@@ -46,7 +48,17 @@ struct _DroverHttpExchange {
     guint status; /* of the answer */
     char *type;
     GBytes *content;
-    GArray *headers; /* of Header */
+    GArray *headers;          /* of Header */
+    DroverHttpStream *stream; /* instead of content; or NULL */
+};
+
+struct _DroverHttpStream {
+    DroverHttpServer *server;
+    struct MHD_Connection *connection;
+    GString *waiting; /* to be read by the library */
+    gboolean suspended;
+    DroverHttpStreamFunc closed;
+    gpointer user_data;
 };
 
 /* ---- The loop ---- */
@@ -231,6 +243,76 @@ unref_content(void *content)
     g_bytes_unref(content);
 }
 
+/* ---- Streams ---- */
+
+/* Nothing to read: the connection sleeps until there is. */
+static ssize_t
+read_stream(void *data, uint64_t position, char *buffer, size_t most)
+{
+    DroverHttpStream *stream = data;
+    gsize size = MIN(most, stream->waiting->len);
+
+    if (size == 0) {
+        stream->suspended = TRUE;
+        MHD_suspend_connection(stream->connection);
+        return 0;
+    }
+    memcpy(buffer, stream->waiting->str, size);
+    g_string_erase(stream->waiting, 0, (gssize)size);
+    return (ssize_t)size;
+}
+
+static void
+end_stream(void *data)
+{
+    DroverHttpStream *stream = data;
+
+    g_hash_table_remove(stream->server->streams, stream);
+    stream->closed(stream, stream->user_data);
+    g_string_free(stream->waiting, TRUE);
+    g_free(stream);
+}
+
+static void
+wake_stream(DroverHttpStream *stream)
+{
+    if (!stream->suspended)
+        return;
+    stream->suspended = FALSE;
+    MHD_resume_connection(stream->connection);
+}
+
+gboolean
+drover_http_stream_is_idle(const DroverHttpStream *stream)
+{
+    return stream->waiting->len == 0;
+}
+
+void
+drover_http_stream_send(DroverHttpStream *stream, const char *text)
+{
+    g_string_append(stream->waiting, text);
+    wake_stream(stream);
+    serve_soon(stream->server);
+}
+
+DroverHttpStream *
+drover_http_answer_stream(DroverHttpExchange *exchange, const char *type,
+                          DroverHttpStreamFunc closed, gpointer user_data)
+{
+    DroverHttpStream *stream = g_new0(DroverHttpStream, 1);
+
+    stream->server = exchange->server;
+    stream->connection = exchange->connection;
+    stream->waiting = g_string_new(NULL);
+    stream->closed = closed;
+    stream->user_data = user_data;
+    g_hash_table_add(exchange->server->streams, stream);
+    exchange->stream = stream;
+    drover_http_answer(exchange, MHD_HTTP_OK, type, NULL);
+    return stream;
+}
+
 static struct MHD_Response *
 response_of(const DroverHttpExchange *exchange)
 {
@@ -238,6 +320,9 @@ response_of(const DroverHttpExchange *exchange)
     gconstpointer data;
     struct MHD_Response *response;
 
+    if (exchange->stream != NULL)
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream,
+                                                 exchange->stream, end_stream);
     if (exchange->content == NULL)
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
     data = g_bytes_get_data(exchange->content, &size);
@@ -485,6 +570,7 @@ drover_http_server_new(const DroverHttpOptions *options, GError **error)
     }
     server = g_new0(DroverHttpServer, 1);
     server->pending = g_hash_table_new(NULL, NULL);
+    server->streams = g_hash_table_new(NULL, NULL);
     server->port = port_of(socket);
     server->allow = g_strdup(options->allow);
     server->methods = g_strsplit(options->allow, ", ", -1);
@@ -517,6 +603,9 @@ abandon_pending(DroverHttpServer *server)
     g_hash_table_iter_init(&iter, server->pending);
     while (g_hash_table_iter_next(&iter, &exchange, NULL))
         MHD_resume_connection(((DroverHttpExchange *)exchange)->connection);
+    g_hash_table_iter_init(&iter, server->streams);
+    while (g_hash_table_iter_next(&iter, &exchange, NULL))
+        wake_stream(exchange);
 }
 
 void
@@ -532,6 +621,7 @@ drover_http_server_free(DroverHttpServer *server)
     g_clear_handle_id(&server->fd_source, g_source_remove);
     g_clear_handle_id(&server->timer, g_source_remove);
     g_hash_table_unref(server->pending);
+    g_hash_table_unref(server->streams);
     g_free(server->allow);
     g_strfreev(server->methods);
     g_strfreev(server->headers);

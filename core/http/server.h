@@ -54,3 +54,16 @@ void drover_http_add_header(DroverHttpExchange *exchange, const char *name, cons
 void drover_http_answer(DroverHttpExchange *exchange, guint status, const char *type, GBytes *body);
 /* A line of plain text. */
 void drover_http_answer_text(DroverHttpExchange *exchange, guint status, const char *text);
+
+/* ---- An answer that goes on: server-sent events ---- */
+
+typedef struct _DroverHttpStream DroverHttpStream;
+/* The client, or the server, is gone: the stream is freed when this returns. */
+typedef void (*DroverHttpStreamFunc)(DroverHttpStream *stream, gpointer user_data);
+
+/* Instead of an answer, from within the handler. `closed` is called exactly once. */
+DroverHttpStream *drover_http_answer_stream(DroverHttpExchange *exchange, const char *type,
+                                            DroverHttpStreamFunc closed, gpointer user_data);
+/* All that was sent before is on its way: there is room for more. */
+gboolean drover_http_stream_is_idle(const DroverHttpStream *stream);
+void drover_http_stream_send(DroverHttpStream *stream, const char *text);

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "web/api.h"
+#include "web/overview.h"
 #include "web/pages.h"
 #include "web/probes.h"
 
@@ -11,6 +12,7 @@ struct _DroverWeb {
     DroverHttpServer *probes, *status; /* or NULL */
     DroverPages *pages;
     DroverApi *api;
+    DroverOverview *overview;
 };
 
 /* ---- Where to listen ---- */
@@ -83,7 +85,7 @@ answer_status(DroverHttpExchange *exchange, gpointer user_data)
     } else if (!g_strv_contains(methods, drover_http_method(exchange))) {
         drover_http_add_header(exchange, "Allow", "GET, HEAD, POST");
         drover_http_answer_text(exchange, 405, "Method not allowed");
-    } else {
+    } else if (!drover_overview_answer(web->overview, exchange)) {
         drover_pages_answer(exchange, web->pages);
     }
 }
@@ -114,6 +116,7 @@ drover_web_new(DroverLauncher *launcher, const DroverWebOptions *options, GError
 
     web->pages = drover_pages_new(launcher);
     web->api = drover_api_new(launcher);
+    web->overview = drover_overview_new(launcher);
     if (begin_probes(web, launcher, error) && (!status || begin_status(web, launcher, error)))
         return web;
     drover_web_free(web);
@@ -128,6 +131,7 @@ drover_web_free(DroverWeb *web)
     drover_pages_free(web->pages);
     drover_api_free(web->api);
     drover_http_server_free(web->status);
+    drover_overview_free(web->overview);
     drover_http_server_free(web->probes);
     g_free(web);
 }

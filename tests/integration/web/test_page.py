@@ -1,0 +1,141 @@
+"""The page for people, in a real browser, and the events that feed it."""
+
+import contextlib
+import html
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from http_site import Site, wait_for
+from launcher import machine, machines
+from launcher_case import LauncherCase
+
+WEBAPP = {'port': 0, 'listen_address': '127.0.0.1'}
+BROWSER = ['chromium', '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+           '--no-first-run', '--disable-background-networking', '--virtual-time-budget=3000']
+
+
+class Events:
+    """Reads a stream of events."""
+
+    def __init__(self, test, site):
+        self.client = test.enterContext(site.connect())
+        self.client.sendall(b'GET /overview/events HTTP/1.0\r\n\r\n')
+        self.lines = self.client.makefile('rb')
+        self.head = b''
+        while (line := self.lines.readline()) not in (b'\r\n', b''):
+            self.head += line
+
+    def next(self):
+        while True:
+            line = self.lines.readline()
+            if line.startswith(b'data: '):
+                return json.loads(line[6:])
+            if not line:
+                raise EOFError
+
+    def wait(self, condition):
+        while not condition(event := self.next()):
+            pass
+        return event
+
+
+class Page(LauncherCase):
+    def start(self, *nodes):
+        self.launcher_ = self.start_with(*nodes, webapp=WEBAPP)
+        self.site = Site(self.launcher_)
+
+    def browse(self, *options):
+        with tempfile.TemporaryDirectory(prefix='drover-test-', ignore_cleanup_errors=True) as folder:
+            return subprocess.run([*BROWSER, f'--user-data-dir={folder}', *options,
+                                   f'http://127.0.0.1:{self.site.port}/overview?still'],
+                                  capture_output=True, text=True, timeout=120, check=True).stdout
+
+    def test_events(self):
+        self.start(*machines(2))
+        events = Events(self, self.site)
+        self.assertIn(b'200 OK', events.head)
+        self.assertIn(b'Content-Type: text/event-stream', events.head)
+        state = events.wait(lambda state: len(state['nodes']) == 2)
+        self.assertEqual((state['state'], state['limits']), ('running', {'p': {'main': None}}))
+        job = self.job('l')
+        events.wait(lambda state: {node['state'] for node in state['nodes']} == {'in-use', 'ready'})
+        request = self.submit('l', 'l')
+        state = events.wait(lambda state: state['requests'] and state['requests'][0]['verdicts'])
+        waiting, = state['requests']
+        verdict, = waiting['verdicts']
+        self.assertEqual((waiting['id'], verdict['verdict'], verdict['pool']),
+                         (request.id, 'defer', 'main'))
+        self.assertIn('wanted', verdict['reason'])
+        job.give_back()
+        request.wait('fulfilled')
+        events.wait(lambda state: not state['requests'])
+
+    def test_viewers_that_go_away_or_read_nothing(self):
+        self.start(machine('127.0.10.1', 'l'))
+        for _ in range(32):
+            Events(self, self.site)
+        with self.site.connect() as client:
+            client.sendall(b'GET /overview/events HTTP/1.0\r\n\r\n')
+            self.assertIn(b' 503 ', client.recv(100))
+        self.doCleanups_of_viewers()
+        self.job('l').give_back()  # a change, which is told to whoever is left
+        def ask():
+            with self.site.connect() as client:
+                client.sendall(b'GET /overview/events HTTP/1.0\r\n\r\n')
+                return client.recv(100)
+        wait_for(ask, lambda answer: b' 200 ' in answer, 60, 'a place')
+
+    def doCleanups_of_viewers(self):
+        """Closes all streams."""
+        self._viewers.close()
+
+    def enterContext(self, manager):
+        return self._viewers.enter_context(manager)
+
+    def setUp(self):
+        super().setUp()
+        self._viewers = contextlib.ExitStack()
+        self.addCleanup(self._viewers.close)
+
+    def test_stop_with_viewers(self):
+        self.start(machine('127.0.10.1', 'l'))
+        events = Events(self, self.site)
+        events.next()
+        self.assertEqual(self.launcher_.stop(), 0)
+        with self.assertRaises(EOFError):
+            while True:
+                events.next()
+
+    def test_the_page_is_safe_to_look_at(self):
+        self.start(machine('127.0.10.1', 'l'))
+        answer = self.site.get('/overview')
+        self.assertEqual((answer.status, answer.headers['Content-Type']),
+                         (200, 'text/html; charset=UTF-8'))
+        self.assertIn("default-src 'none'", answer.headers['Content-Security-Policy'])
+        self.assertNotIn('innerHTML', answer.text)
+        self.assertEqual(self.site.get('/').status, 404)
+
+    @unittest.skipUnless(shutil.which('chromium'), 'needs chromium')
+    def test_in_a_browser(self):
+        self.start(machine('127.0.10.1', 'l <img/src=x>'))
+        self.submit('l', 'l', requestor='<script>alert(1)</script>')
+        Events(self, self.site).wait(lambda state: state['requests'] and
+                                     state['requests'][0]['verdicts'])
+        dom = self.browse('--dump-dom')
+        text = html.unescape(re.sub(r'<[^>]*>', ' ', dom.split('<main>')[1].split('</main>')[0]))
+        text = ' '.join(text.split())
+        self.assertIn('1 ready', text)
+        self.assertIn('main: 1 nodes', text)
+        self.assertIn('p/main: defer, 1 node(s) with label l are free, 2 wanted', text)
+        self.assertIn('127.0.10.1', text)
+        self.assertIn('<script>alert(1)</script>', text)
+        self.assertNotIn('<script>alert(1)', dom)
+        self.assertNotIn('<img/src', dom)
+
+
+if __name__ == '__main__':
+    unittest.main()
