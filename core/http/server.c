@@ -29,6 +29,7 @@ struct _DroverHttpServer {
     gpointer user_data;
     guint fd_source, timer;
     guint connections;
+    gboolean full;       /* it has been since the library was called last */
     GHashTable *pending; /* exchanges that are to be answered later, a set */
     GHashTable *streams; /* a set */
 };
@@ -64,6 +65,7 @@ struct _DroverHttpStream {
 /* ---- The loop ---- */
 
 static void serve(DroverHttpServer *server);
+static void serve_soon(DroverHttpServer *server);
 
 static gboolean
 on_timer(gpointer user_data)
@@ -92,6 +94,11 @@ serve(DroverHttpServer *server)
     g_clear_handle_id(&server->timer, g_source_remove);
     if (MHD_get_timeout(server->daemon, &wait) == MHD_YES)
         server->timer = g_timeout_add((guint)MIN(wait, G_MAXINT), on_timer, server);
+    /* It accepts again only when it is called again, and nothing else may happen meanwhile. */
+    if (server->full && server->connections < MOST_CONNECTIONS) {
+        server->full = FALSE;
+        serve_soon(server);
+    }
 }
 
 static void
@@ -471,6 +478,7 @@ on_connection(void *data, struct MHD_Connection *connection, void **socket_conte
         server->connections++;
     else
         server->connections--;
+    server->full = server->full || server->connections >= MOST_CONNECTIONS;
 }
 
 /* Addresses are decoded by read_address(), which refuses what is broken. */
