@@ -88,7 +88,9 @@ add_uploads(json_t *rows, const char *image, const char *build, const json_t *ob
     size_t k;
 
     json_array_foreach(json_object_get(object, "uploads"), k, upload)
+    {
         g_ptr_array_add(uploads, upload);
+    }
     g_ptr_array_sort(uploads, compare_uploads);
     for (guint i = 0; i < uploads->len; i++) {
         const json_t *one = uploads->pdata[i], *record = json_object_get(one, "record");
