@@ -29,6 +29,9 @@ GROUPS = {
     'L': 'Launcher',
     'SM': 'Machines of clouds',
     'FT': 'Drivers and clouds under test',
+    'OS': 'OpenStack driver',
+    'M': 'Metrics and probes',
+    'W': 'Web',
     'CLI': 'Command line',
     'F': 'Faults that systems of this kind had',
 }
