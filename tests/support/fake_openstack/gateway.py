@@ -98,7 +98,11 @@ class Gateway:
         if service is not self.keystone:
             request.scope = self.keystone.scope_of(request)
         answer = service.answer(request, rest, fault)
-        return await answer if hasattr(answer, '__await__') else answer
+        if hasattr(answer, '__await__'):
+            answer = await answer
+        if request.method == 'POST':
+            self.project.note_most()
+        return answer
 
     def check_headers(self, request):
         accept = request.headers.get('accept', '')

@@ -102,6 +102,7 @@ class Project:
         self.settings = {**SETTINGS, 'limits': dict(SETTINGS['limits'])}
         self.collections = {kind: Named(kind) for kind in KINDS}
         self.ever, self.most = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+        self.ports_by_server = {}
         self.tokens, self.issued, self.complaints = {}, 0, []
 
     def close(self):
@@ -173,11 +174,15 @@ class Project:
         return self.collections[kind].find(thing_id, self.now)
 
     def add(self, kind, fields, after=0.0):
-        thing = self.collections[kind].add(fields, self.now + after)
         self.ever[kind] += 1
-        there = sum(one.get('status') not in GONE for one in self.collections[kind].at(self.now))
-        self.most[kind] = max(self.most[kind], there)
-        return thing
+        return self.collections[kind].add(fields, self.now + after)
+
+    def note_most(self):
+        """After things were made: how much there was at once."""
+        for kind in KINDS:
+            there = sum(one.get('status') not in GONE
+                        for one in self.collections[kind].at(self.now))
+            self.most[kind] = max(self.most[kind], there)
 
     def change(self, kind, thing_id, changes, after=0.0):
         self.thing(kind, thing_id).then(self.now + after, changes)
@@ -225,25 +230,29 @@ class Project:
         addresses = self.new_addresses(network, number)
         fixed = [{'subnet_id': subnet, 'ip_address': address} for subnet, address in
                  zip(self.subnet_ids(network), addresses)]
-        return self.add('port', {
+        thing = self.add('port', {
             'network_id': network['id'], 'network': network['name'], 'device_id': server_id,
             'device_owner': f'compute:{zone or "nova"}', 'status': 'DOWN', 'fixed_ips': fixed,
             'project_id': project_id, 'created': self.stamp(),
             'mac': 'fa:16:3e:%02x:%02x:%02x' % (number >> 16 & 255, number >> 8 & 255,
                                                 number & 255)}, after)
+        self.ports_by_server.setdefault(server_id, []).append(thing)
+        return thing
 
     def addresses_of(self, server):
         """As Nova shows them: by network; floating ones beside the fixed ones."""
         if not server['plugged']:
             return {}
         addresses = {}
-        for port in self.items('port'):
-            if port['device_id'] != server['id']:
+        floating_ips = self.items('floatingip')
+        for thing in self.ports_by_server.get(server['id'], []):
+            port = thing.at(self.now)
+            if port is None:
                 continue
             mine = addresses.setdefault(port['network'], [])
             for fixed in port['fixed_ips']:
                 mine.append(self.shown_address(fixed['ip_address'], 'fixed', port['mac']))
-            for floating in self.items('floatingip'):
+            for floating in floating_ips:
                 if floating['port_id'] == port['id'] and floating['shown']:
                     mine.append(self.shown_address(floating['address'], 'floating', port['mac']))
         return addresses
@@ -305,8 +314,8 @@ class Project:
 
     def ports_of(self, server_id):
         """Also those that are only going to be there."""
-        return [port for port in self.collections['port'].things.values()
-                if port.events[0][1]['device_id'] == server_id and port.events[-1][1] is not None]
+        return [port for port in self.ports_by_server.get(server_id, [])
+                if port.events[-1][1] is not None]
 
     def delete_server(self, thing, result):
         when = self.now + self.settings['delete_after']
