@@ -215,6 +215,7 @@ report_ready(DroverLaunch *launch)
     DroverLogSubject subject = drover_launch_subject(launch);
 
     drover_log(DROVER_LOG_INFO, &subject, "Node is ready");
+    drover_facts_note_made(drover_manager_facts(launch->manager), launch->label);
     count_attempt(launch, "ready");
     finish(launch, DROVER_LAUNCH_READY);
 }
@@ -290,6 +291,19 @@ may_have_been_made(const DroverLaunch *launch, gboolean refused)
     return id == NULL && !refused;
 }
 
+/*
+ * Standby nodes are asked for again and again: what stands in their way is told when it changes.
+ * Whoever looks into a job's request finds all that became of it.
+ */
+static gboolean
+is_told_already(DroverLaunch *launch, const char *why)
+{
+    gboolean news =
+        drover_facts_note_failed(drover_manager_facts(launch->manager), launch->label, why);
+
+    return !news && g_strcmp0(launch->request->requestor, DROVER_STANDBY_REQUESTOR) == 0;
+}
+
 void
 drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind,
                            const char *message, gboolean final, gboolean refused, guint pause)
@@ -299,6 +313,8 @@ drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const cha
 
     stop_timers(launch);
     count_attempt(launch, error);
+    if (is_told_already(launch, message))
+        level = DROVER_LOG_DEBUG;
     drover_log(level, &subject, "Launch attempt %u/%u failed (%s): %s", launch->attempt,
                most_attempts(launch), kind, message);
     /* Nor does anybody want another attempt when nobody waits for the node any more. */

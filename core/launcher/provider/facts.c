@@ -46,6 +46,7 @@ struct _DroverFacts {
     Fact *limits, *usage, *zones;
     GHashTable *costs, *ready; /* "pool\nlabel" -> Fact */
     GHashTable *broken;        /* label -> why */
+    GHashTable *failed;        /* label -> why its last launch failed */
     DroverResources *available, *unlimited, *one_instance;
     /* What was available is not believed until there is a new answer, or for some time. */
     gboolean refused;
@@ -419,6 +420,21 @@ drover_facts_label_error(const DroverFacts *facts, const char *label)
     return g_hash_table_lookup(facts->broken, label);
 }
 
+gboolean
+drover_facts_note_failed(DroverFacts *facts, const char *label, const char *why)
+{
+    if (g_strcmp0(g_hash_table_lookup(facts->failed, label), why) == 0)
+        return FALSE;
+    g_hash_table_insert(facts->failed, g_strdup(label), g_strdup(why));
+    return TRUE;
+}
+
+void
+drover_facts_note_made(DroverFacts *facts, const char *label)
+{
+    g_hash_table_remove(facts->failed, label);
+}
+
 /* ---- Life ---- */
 
 DroverFacts *
@@ -439,6 +455,7 @@ drover_facts_new(DroverCluster *cluster, DroverRunner *runner, const struct drov
     facts->costs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, fact_drop);
     facts->ready = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, fact_drop);
     facts->broken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    facts->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     facts->unlimited = drover_resources_new(INFINITY);
     facts->one_instance = drover_resources_new(0);
     drover_resources_set(facts->one_instance, "instances", 1);
@@ -456,6 +473,7 @@ drover_facts_free(DroverFacts *facts)
     g_hash_table_unref(facts->costs);
     g_hash_table_unref(facts->ready);
     g_hash_table_unref(facts->broken);
+    g_hash_table_unref(facts->failed);
     drover_resources_unref(facts->available);
     drover_resources_unref(facts->unlimited);
     drover_resources_unref(facts->one_instance);

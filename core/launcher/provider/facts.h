@@ -62,3 +62,7 @@ void drover_facts_forget_zones(DroverFacts *facts);
 void drover_facts_break_label(DroverFacts *facts, const char *label, const char *why);
 /* Why it is in the error set, or NULL. */
 const char *drover_facts_label_error(const DroverFacts *facts, const char *label);
+
+/* A launch of the label failed. FALSE: of the same as the one before. */
+gboolean drover_facts_note_failed(DroverFacts *facts, const char *label, const char *why);
+void drover_facts_note_made(DroverFacts *facts, const char *label);

@@ -2,8 +2,6 @@
 
 #include "driver/channel.h"
 
-#define MOST_RUNNING 100
-
 typedef struct {
     char *provider;
     guint running;
@@ -11,6 +9,7 @@ typedef struct {
 } Queue;
 
 struct _DroverScanner {
+    guint most; /* of a queue at a time */
     GThread *thread;
     GMainContext *context;
     GMainLoop *loop;
@@ -132,9 +131,9 @@ on_quit(gpointer data)
 /* ---- The core loop ---- */
 
 static void
-run_waiting(Queue *queue)
+run_waiting(Queue *queue, guint most)
 {
-    while (queue->running < MOST_RUNNING && !g_queue_is_empty(queue->waiting)) {
+    while (queue->running < most && !g_queue_is_empty(queue->waiting)) {
         DroverScannerJob *job = g_queue_pop_head(queue->waiting);
 
         queue->running++;
@@ -160,7 +159,7 @@ on_ended(gpointer data)
         job->done(&result, job->user_data);
     }
     job_unref(job);
-    run_waiting(queue);
+    run_waiting(queue, scanner->most);
 }
 
 static Queue *
@@ -205,7 +204,7 @@ drover_scanner_start(DroverScanner *scanner, const char *provider, enum drover_s
     job->user_data = user_data;
     g_hash_table_add(scanner->jobs, job);
     g_queue_push_tail(job->queue->waiting, job);
-    run_waiting(job->queue);
+    run_waiting(job->queue, scanner->most);
     return job;
 }
 
@@ -223,10 +222,11 @@ drover_scanner_cancel(DroverScannerJob *job)
 }
 
 DroverScanner *
-drover_scanner_new(void)
+drover_scanner_new(guint most)
 {
     DroverScanner *scanner = g_new0(DroverScanner, 1);
 
+    scanner->most = most;
     scanner->context = g_main_context_new();
     scanner->loop = g_main_loop_new(scanner->context, FALSE);
     scanner->to_thread = drover_channel_new(scanner->context);

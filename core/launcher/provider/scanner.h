@@ -1,7 +1,7 @@
 /*
  * The scanner reaches new machines: all scans of the process run on one thread of their own, so
- * that their cryptography delays nobody. Of one provider at most a hundred run at a time; the
- * others wait in their order.
+ * that their cryptography delays nobody. Of one provider only so many run at a time; the others
+ * wait in their order.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ typedef struct {
 /* Once, unless the job is cancelled. The result is valid until it returns. */
 typedef void (*DroverScannerFunc)(const DroverScannerResult *result, gpointer user_data);
 
-/* Functions and callbacks are the core loop's. */
-DroverScanner *drover_scanner_new(void);
+/* Functions and callbacks are the core loop's. `most`: of one provider at a time. */
+DroverScanner *drover_scanner_new(guint most);
 /* Ends the thread; no callback comes any more. */
 void drover_scanner_free(DroverScanner *scanner);
 

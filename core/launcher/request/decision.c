@@ -206,10 +206,10 @@ an_answer_is_missing(Case *the_case, char **reason)
 static gboolean
 tenant_has_enough(Case *the_case, char **reason)
 {
-    const DroverCloudView *cloud = the_case->pool->cloud;
+    const DroverTenantView *tenant = the_case->pool->tenant;
 
-    return cloud != NULL &&
-           cloud->tenant(the_case->request, reason, cloud->user_data) != DROVER_ROOM_FITS;
+    return tenant != NULL &&
+           tenant->room(the_case->request, reason, tenant->user_data) != DROVER_ROOM_FITS;
 }
 
 static gint

@@ -21,26 +21,31 @@ typedef struct {
     DroverRoom (*images)(const DroverRequest *request, char **reason, gpointer user_data);
     /* All machines of the request, if nothing else were there. */
     DroverRoom (*ever)(const DroverRequest *request, char **reason, gpointer user_data);
-    /* What the request's tenant may have beside what it has. */
-    DroverRoom (*tenant)(const DroverRequest *request, char **reason, gpointer user_data);
     /* Whether the label can never work as it is configured. */
     gboolean (*is_broken)(const char *label, gpointer user_data);
     gpointer user_data;
 } DroverCloudView;
+
+/* What the request's tenant may have beside what it has. Sets a reason unless it fits. */
+typedef struct {
+    DroverRoom (*room)(const DroverRequest *request, char **reason, gpointer user_data);
+    gpointer user_data;
+} DroverTenantView;
 
 /* What a pool knows when it looks at a request. */
 typedef struct {
     const char *launcher_id;
     const char *provider;
     gint64 priority;
-    const char *const *labels;    /* that this pool offers */
-    gboolean disabled;            /* max-servers is 0 or less */
-    gboolean paused;              /* a request accepted earlier waits for quota */
-    const char *held;             /* why nothing new is accepted; or NULL */
-    gboolean at_max_concurrency;  /* of the provider */
-    GHashTable *stock;            /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
-    const DroverCloudView *cloud; /* NULL: its machines exist already */
-    const GPtrArray *registered;  /* DroverComponent: the pools of all launchers */
+    const char *const *labels;      /* that this pool offers */
+    gboolean disabled;              /* max-servers is 0 or less */
+    gboolean paused;                /* a request accepted earlier waits for quota */
+    const char *held;               /* why nothing new is accepted; or NULL */
+    gboolean at_max_concurrency;    /* of the provider */
+    GHashTable *stock;              /* label -> GINT_TO_POINTER(free nodes); NULL: unlimited */
+    const DroverCloudView *cloud;   /* NULL: its machines exist already */
+    const DroverTenantView *tenant; /* NULL: no tenant has limits */
+    const GPtrArray *registered;    /* DroverComponent: the pools of all launchers */
     /* The labels (char **) of each pool of this launcher that is about to register; or NULL. */
     const GPtrArray *coming;
 } DroverPoolView;

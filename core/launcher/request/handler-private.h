@@ -44,7 +44,7 @@ struct _DroverHandler {
     const DroverHandlerHooks *hooks;
     gpointer user_data;
     DroverRequest *request;
-    DroverLock *lock; /* of the request, from ACCEPTING on */
+    DroverLock *lock; /* of the request, from ACCEPTING on; NULL while it is asked for */
     DroverHandlerPhase phase;
     DroverPick *picks; /* one for each label, in order */
     guint n_picks;

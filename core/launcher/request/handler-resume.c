@@ -99,6 +99,24 @@ on_inherited(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
     drover_handler_step(handler);
 }
 
+/* Nobody else's lock is touched, if only for a moment. */
+static void
+on_asked(gboolean inherited, gpointer user_data)
+{
+    DroverHandler *handler = user_data;
+
+    if (inherited && drover_handler_goes_on(handler)) {
+        g_autofree char *directory = drover_request_lock_path(handler->request->id);
+
+        handler->lock =
+            drover_lock_new(drover_cluster_session(handler->parts->cluster), directory, TRUE, NULL);
+        drover_lock_acquire(handler->lock, DROVER_LOCK_DO_NOT_WAIT, on_inherited, handler);
+    } else if (drover_handler_goes_on(handler)) {
+        drover_handler_finish(handler, DROVER_HANDLER_CHANGED);
+    }
+    drover_handler_unref(handler);
+}
+
 DroverHandler *
 drover_handler_resume(const DroverHandlerPlace *place, const DroverRequest *request)
 {
@@ -106,8 +124,8 @@ drover_handler_resume(const DroverHandlerPlace *place, const DroverRequest *requ
     g_autofree char *directory = drover_request_lock_path(request->id);
 
     handler->phase = DROVER_ACCEPTING;
-    handler->lock =
-        drover_lock_new(drover_cluster_session(handler->parts->cluster), directory, TRUE, NULL);
-    drover_lock_acquire(handler->lock, DROVER_LOCK_DO_NOT_WAIT, on_inherited, handler);
+    g_ref_count_inc(&handler->references);
+    drover_lock_ask_inherited(drover_cluster_session(handler->parts->cluster), directory, on_asked,
+                              handler);
     return handler;
 }

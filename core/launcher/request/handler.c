@@ -474,7 +474,7 @@ drover_handler_describe(const DroverHandler *handler)
 gboolean
 drover_handler_is_pending(const DroverHandler *handler)
 {
-    return handler->lock != NULL;
+    return handler->lock != NULL || handler->phase == DROVER_ACCEPTING;
 }
 
 void

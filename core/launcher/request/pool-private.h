@@ -34,6 +34,7 @@ struct _DroverPool {
     GHashTable *declining; /* request ids */
     GHashTable *hopeless; /* ids of requests that were warned of: more than their tenant may have */
     DroverCloudView cloud;
+    DroverTenantView tenant;
     DroverVerdicts *verdicts;
     DroverVerdictBoard *board;
 };
@@ -52,5 +53,5 @@ void drover_pool_count_decline(const DroverPool *pool, const char *reason);
 void drover_pool_count_fulfilled(const DroverPool *pool, const DroverRequest *request);
 void drover_pool_count_failed(const DroverPool *pool, const char *request_id);
 
-/* Once: the questions about the cloud are asked of this pool. */
+/* Once: the questions about the cloud and tenants are asked of this pool. */
 void drover_pool_begin_view(DroverPool *pool);

@@ -128,11 +128,9 @@ ask_broken(const char *label, gpointer user_data)
 void
 drover_pool_begin_view(DroverPool *pool)
 {
-    pool->cloud = (DroverCloudView){.images = ask_images,
-                                    .ever = ask_ever,
-                                    .tenant = ask_tenant,
-                                    .is_broken = ask_broken,
-                                    .user_data = pool};
+    pool->cloud = (DroverCloudView){
+        .images = ask_images, .ever = ask_ever, .is_broken = ask_broken, .user_data = pool};
+    pool->tenant = (DroverTenantView){.room = ask_tenant, .user_data = pool};
 }
 
 static gboolean
@@ -158,6 +156,7 @@ view_pool(DroverPool *pool, DroverPoolView *view)
                              .at_max_concurrency = is_at_max_concurrency(pool),
                              .stock = inventory ? drover_stock_count(pool->stock) : NULL,
                              .cloud = inventory ? NULL : &pool->cloud,
+                             .tenant = &pool->tenant,
                              .registered = drover_cluster_pools(pool->cluster)};
 }
 

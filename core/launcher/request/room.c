@@ -65,6 +65,24 @@ pool_limits(const DroverPoolConfig *pool)
 
 /* ---- Needs ---- */
 
+/* Adds what a machine of the label needs; FALSE: it is not known yet. */
+static gboolean
+add_cost(DroverResources *sum, DroverManager *manager, const DroverPoolConfig *pool,
+         const char *label)
+{
+    const DroverResources *cost;
+
+    /* One that exists already is an instance and nothing else. */
+    if (drover_manager_has_inventory(manager)) {
+        drover_resources_set(sum, "instances", drover_resources_get(sum, "instances") + 1);
+        return TRUE;
+    }
+    cost = drover_facts_cost(drover_manager_facts(manager), pool->name, label);
+    if (cost != NULL)
+        drover_resources_add(sum, cost);
+    return cost != NULL;
+}
+
 /* NULL: a cost is not known yet. */
 static DroverResources *
 needs_of(DroverManager *manager, const DroverPoolConfig *pool, const char *const *labels)
@@ -72,16 +90,11 @@ needs_of(DroverManager *manager, const DroverPoolConfig *pool, const char *const
     DroverResources *sum = drover_resources_new(0);
 
     for (; *labels != NULL; labels++) {
-        const DroverResources *cost;
-
-        if (!g_strv_contains((const char *const *)pool->labels, *labels))
-            continue;
-        cost = drover_facts_cost(drover_manager_facts(manager), pool->name, *labels);
-        if (cost == NULL) {
+        if (g_strv_contains((const char *const *)pool->labels, *labels) &&
+            !add_cost(sum, manager, pool, *labels)) {
             drover_resources_unref(sum);
             return NULL;
         }
-        drover_resources_add(sum, cost);
     }
     return sum;
 }

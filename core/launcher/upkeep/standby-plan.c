@@ -88,6 +88,9 @@ drover_standby_plan_need(DroverStandbyPlan *plan, const char *name, int min_read
     const Label *label = need_label(plan, name);
     int need = min_ready - label->free - label->asked_for;
 
+    /* Whether there are any again is found out with one. */
+    if (label->delay > 0)
+        need = MIN(need, 1 - label->asked_for);
     return need > 0 && now >= label->retry_at ? (guint)need : 0;
 }
 

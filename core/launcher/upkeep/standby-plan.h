@@ -27,8 +27,9 @@ guint drover_standby_plan_need(DroverStandbyPlan *plan, const char *label, int m
 void drover_standby_plan_note_made(DroverStandbyPlan *plan, const char *label);
 void drover_standby_plan_note_fulfilled(DroverStandbyPlan *plan, const char *label);
 /*
- * Nothing is needed for a while: twice as long after each failure, up to a minute. Several failures
- * of requests that were made at the same time are one. Returns the seconds.
+ * Nothing is needed for a while: twice as long after each failure, up to a minute; then one at a
+ * time until one is fulfilled. Several failures of requests that were made at the same time are
+ * one. Returns the seconds.
  */
 double drover_standby_plan_note_failed(DroverStandbyPlan *plan, const char *label, double now);
 

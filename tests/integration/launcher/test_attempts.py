@@ -98,6 +98,29 @@ class Attempts(CloudCase):
         self.assertEqual(request.record['declined_by'], [main])
         self.wait_for_books()
 
+    def test_L_30_one_node_cannot_be_freed(self):
+        """Somebody has it locked: it is named, and the others are free all the same."""
+        launcher = self.start(launch_retries=1)
+        self.cloud.faults({**CREATE, 'skip': 2, 'times': 1,
+                           'machine': {'error': 'broken', 'after': 3600}})
+        request = self.submit('l', 'l', 'l')
+        self.wait(lambda cluster: len(cluster.nodes(state='ready', allocated_to=request.id)) == 2,
+                  what='two nodes')
+        locked, other = self.observer.sync().nodes(state='ready')
+        lock = self.lock(f'{NODES}/{locked}/lock')
+        self.cloud.advance(3600)
+        request.wait('failed')
+        line, = launcher.wait_for_log('ERROR .*is not freed')
+        self.assertIn(f'node: {locked}', line)
+        self.assertEqual(len(launcher.find_log('ERROR .*is not freed')), 1)
+        cluster = self.observer.sync()
+        self.assertEqual(cluster.ready_nodes(), [other])
+        self.assertEqual(cluster.node(locked)['allocated_to'], request.id)
+        request.cancel()
+        lock.release()
+        self.assertEqual(sorted(self.wait_for_ready(2)), sorted([locked, other]))
+        self.wait_for_books()
+
     def test_one_node_of_several_fails(self):
         """The others are free again, and serve the next request."""
         self.start(launch_retries=1, labels=[label('a'), label('b', flavor='large')])
@@ -160,6 +183,9 @@ class Vanishing(CloudCase):
         self.cloud.faults()
         self.cloud.wait_for_machines(0)
         self.node_of(self.submit('l'))
+        # Once for each node, however often its machine is looked for.
+        for node_id in ids:
+            self.assertEqual(len(launcher.find_log(f'ERROR .*node: {node_id}.*lock is gone')), 1)
         self.assertEqual(self.observer.sync().contenders(), [])
 
     def test_L_29_request_and_one_node(self):

@@ -57,7 +57,7 @@ class Scanning(CloudCase):
 
     # ---- Keys ----
 
-    def test_SM_28_refused_then_there(self):
+    def test_SM_28_H_20_refused_then_there(self):
         self.listen(after=2)
         self.start(pools=scanned('l'))
         node_id, node = self.node_of(self.submit('l'))
@@ -135,14 +135,15 @@ class Scanning(CloudCase):
         self.assertEqual((machine['id'], len(self.creates())), (node['external_id'], 2))
         self.assertEqual(sorted(node['host_keys']), sorted(self.sshd.keys))
 
-    def test_SM_30_F_45_never_reached(self):
+    def test_SM_30_F_45_H_19_never_reached(self):
         self.listen('refuse')
         launcher = self.start(pools=scanned('l', console_log=True), boot_timeout=1,
                               launch_retries=3)
         self.submit('l').wait('failed')
         self.assertEqual(len(launcher.find_log('WARNING .*keyscan')), 3)
-        for line in ('first line', 'second line'):
-            self.assertEqual(len(launcher.find_log(f'INFO .*{line}$')), 3)
+        console = [line.rpartition(': ')[2] if not line.endswith(':') else 'heading'
+                   for line in launcher.find_log('INFO .*(Console log of .*:|(first|second) line)$')]
+        self.assertEqual(console, ['heading', 'first line', 'second line'] * 3)
         # The driver is told first, then asked for the console.
         order = ['told' if 'The scan of' in line else 'asked'
                  for line in launcher.find_log('The scan of machine-|GET .*/console')]
@@ -185,7 +186,7 @@ class Scanning(CloudCase):
 
     # ---- Many ----
 
-    def test_SM_34_many_machines_at_once(self):
+    def test_SM_34_H_14_many_machines_at_once(self):
         count = 150
         self.cloud.limits(instances=count, cores=count, ram=-1)
         self.cloud.settings(active_after=3)

@@ -126,6 +126,18 @@ class Keeping(StandbyCase):
         self.wait_for_standby(1)
         self.wait_for_made(2)
 
+    def test_F_61_idle_nodes_are_gone(self):
+        """What ten jobs leave behind idles for its time; then there is nothing any more."""
+        launcher = self.start(labels=[{'name': 'l', 'min-ready': 0, 'max-ready-age': 2}],
+                              cleanup_interval=1)
+        requests = [self.submit('l') for _ in range(10)]
+        for request in requests:
+            request.wait('fulfilled')
+            self.executor.refuse(request.id)
+        self.wait(lambda cluster: not cluster.nodes(), what='no nodes')
+        self.cloud.wait_for_machines(0)
+        self.assert_nothing_made(launcher)
+
     def test_L_70_fails_again_and_again(self):
         self.cloud.faults({'method': 'POST', 'path': '^/machines$', 'status': 500,
                            'body': {'error': 'broken'}})
@@ -137,6 +149,29 @@ class Keeping(StandbyCase):
             self.assertGreaterEqual(gap, least)
         self.cloud.faults()
         self.wait_for_standby(1)
+
+    def test_F_23_nothing_can_be_had(self):
+        """All are tried once, then one now and then; and it is said once, not at each attempt."""
+        self.cloud.faults({'method': 'POST', 'path': '^/machines$', 'status': 503,
+                           'body': 'There is no capacity left'})
+        launcher = self.start(labels=wanted(l=5), provider_options={'launch_retries': 2})
+        self.wait_for_made(8, limit=90)
+        times = [time for time, _ in self.made()]
+        self.assertLess(times[4] - times[0], 0.5)
+        gaps = [later - sooner for sooner, later in zip(times[4:], times[5:8])]
+        for gap, least in zip(gaps, (1, 2, 4)):
+            self.assertGreaterEqual(gap, least)
+        self.wait(lambda cluster: not cluster.requests())
+        made = len(self.made())
+        self.assertEqual(len(self.cloud.creates()), 2 * made)
+        self.assertEqual(len(launcher.find_log('(WARNING|ERROR) .*no capacity')), 1)
+        self.assertEqual(len(launcher.find_log(' DEBUG .*attempt.*no capacity')), 2 * made - 1)
+        # Another cause is news, and so is the same one after a success.
+        self.cloud.faults({'method': 'POST', 'path': '^/machines$', 'status': 503,
+                           'body': 'There is no capacity in this zone'})
+        launcher.wait_for_log('(WARNING|ERROR) .*in this zone', limit=90)
+        self.cloud.faults()
+        self.wait(lambda cluster: len(cluster.ready_nodes('l')) == 5, limit=90)
 
     def test_L_42_pool_is_full(self):
         self.start(labels=wanted(l=3), provider_options={'pools': [

@@ -128,13 +128,19 @@ class Tenants(CloudCase):
         self.assertEqual(len(launcher.find_log('WARNING .*tenant-1')), 1)
         self.node_of(self.submit('l'))
 
-    def test_unlimited_where_machines_exist_already(self):
-        """A driver without quota does not ask for it."""
-        self.launcher(provider('s', [machine('127.0.10.1'), machine('127.0.10.2')]),
-                      tenant_resource_limits=[limits(max_servers=1)])
-        self.wait_for_ready(2)
+    def test_ST_47_machines_that_exist_already(self):
+        """A node counts as one instance while it is asked for, and not while it is used."""
+        launcher = self.launcher(
+            provider('s', [machine('127.0.10.1'), machine('127.0.10.2'), machine('127.0.10.3')]),
+            tenant_resource_limits=[limits(max_servers=1)])
+        self.wait_for_ready(3)
+        request = self.submit('l', 'l')
+        launcher.wait_for_log(f'WARNING .*{request.id}.*tenant-1.*2 more instances.*limit 1')
+        self.assert_waits(launcher, request)
         for _ in range(2):
             self.use(self.submit('l'))
+        self.use(self.submit('l', tenant='tenant-2'))
+        self.assert_waits(launcher, request)
 
     def test_L_98_limit_changed(self):
         launcher = self.start(limits(max_servers=1))

@@ -102,10 +102,14 @@ static void
 test_name_that_begins_with_fake(void)
 {
     g_autoptr(TestLoad) load =
-        test_load(SERVERS "providers: [{name: fakecloud, driver: static}]\n", NULL);
+        test_load(SERVERS "providers: [{name: fakecloud, driver: static},\n"
+                          "            {name: fake-x, driver: openstack, cloud: c}]\n",
+                  NULL);
 
     test_assert_clean(load);
     g_assert_cmpstr(find_provider(load, "fakecloud")->driver, ==, "static");
+    g_assert_cmpstr(find_provider(load, "fake-x")->driver, ==, "openstack");
+    g_assert_null(find_provider(load, "fake-x")->problem);
 }
 
 static void
@@ -499,7 +503,7 @@ main(int argc, char **argv)
     g_test_add_func("/config/providers/C-04-unknown-label", test_unknown_label);
     g_test_add_func("/config/providers/C-09-unknown-diskimage", test_unknown_diskimage);
     g_test_add_func("/config/providers/C-39-default-driver", test_default_driver);
-    g_test_add_func("/config/providers/C-40-name-that-begins-with-fake",
+    g_test_add_func("/config/providers/C-40-FT-03-name-that-begins-with-fake",
                     test_name_that_begins_with_fake);
     g_test_add_func("/config/providers/C-41-unknown-driver", test_unknown_driver);
     g_test_add_func("/config/providers/C-42-F-47-driver-removed", test_absent_driver);

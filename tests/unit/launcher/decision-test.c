@@ -342,17 +342,17 @@ static void
 check_cloud(Scene *scene, Answers answers, const char *label, DroverVerdict verdict,
             const char *text)
 {
-    DroverCloudView cloud = {.images = ask_images,
-                             .ever = ask_ever,
-                             .tenant = ask_tenant,
-                             .is_broken = ask_broken,
-                             .user_data = &answers};
+    DroverCloudView cloud = {
+        .images = ask_images, .ever = ask_ever, .is_broken = ask_broken, .user_data = &answers};
+    DroverTenantView tenant = {.room = ask_tenant, .user_data = &answers};
     g_autofree char *json =
         g_strdup_printf("{'state':'requested','node_types':['%s'],'reuse':false}", label);
 
     scene->view.cloud = &cloud;
+    scene->view.tenant = &tenant;
     check(scene, json, verdict, text);
     scene->view.cloud = NULL;
+    scene->view.tenant = NULL;
 }
 
 static void
@@ -411,15 +411,14 @@ static void
 test_obstacles(Scene *scene, gconstpointer data)
 {
     Answers answers = {.tenant = DROVER_ROOM_FULL, .images = DROVER_ROOM_UNKNOWN};
-    DroverCloudView cloud = {.images = ask_images,
-                             .ever = ask_ever,
-                             .tenant = ask_tenant,
-                             .is_broken = ask_broken,
-                             .user_data = &answers};
+    DroverCloudView cloud = {
+        .images = ask_images, .ever = ask_ever, .is_broken = ask_broken, .user_data = &answers};
+    DroverTenantView tenant = {.room = ask_tenant, .user_data = &answers};
     g_autoptr(DroverRequest) request =
         test_request_new("200-0000000001", "{'state':'pending','node_types':['a'],'reuse':false}");
     g_autofree char *reason = NULL;
 
+    scene->view.tenant = &tenant;
     /* What it waits for, and what others could do, is none. */
     add_pool(scene, "other", "p2", "a", 1);
     scene->view.cloud = &cloud;

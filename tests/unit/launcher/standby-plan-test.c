@@ -110,6 +110,36 @@ test_waits_longer_after_each_failure(DroverStandbyPlan **plan, gconstpointer dat
     g_assert_cmpfloat(drover_standby_plan_note_failed(*plan, "a", now), ==, 1);
 }
 
+/* What it costs when nothing can be had for an hour, with every request failing at once. */
+static void
+test_hour_without_success(DroverStandbyPlan **plan, gconstpointer data)
+{
+    guint requests = 0;
+    double last = -1000, gap = 0;
+
+    for (double now = 0; now < 3600; now += 0.5) {
+        guint need = drover_standby_plan_need(*plan, "a", 5, now);
+
+        if (need == 0)
+            continue;
+        /* All of them, then one at a time to find out. */
+        g_assert_cmpuint(need, ==, requests == 0 ? 5 : 1);
+        g_assert_true(requests <= 5 || now - last >= gap);
+        gap = now - last;
+        last = now;
+        requests += need;
+        drover_standby_plan_note_made(*plan, "a");
+        for (guint i = 0; i < need; i++)
+            g_assert_cmpfloat(drover_standby_plan_note_failed(*plan, "a", now), <=, 60);
+    }
+    g_assert_cmpuint(requests, >, 60);
+    g_assert_cmpuint(requests, <, 75);
+    /* The first one that is had brings the others. */
+    drover_standby_plan_note_made(*plan, "a");
+    drover_standby_plan_note_fulfilled(*plan, "a");
+    g_assert_cmpuint(drover_standby_plan_need(*plan, "a", 5, 3700), ==, 5);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -122,6 +152,7 @@ main(int argc, char **argv)
         {"/launcher/standby/L-69-counts-requests-of-all", test_counts_requests_of_all},
         {"/launcher/standby/L-70-waits-longer-after-each-failure",
          test_waits_longer_after_each_failure},
+        {"/launcher/standby/F-23-hour-without-success", test_hour_without_success},
     };
 
     g_test_init(&argc, &argv, NULL);

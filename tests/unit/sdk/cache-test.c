@@ -204,6 +204,42 @@ test_waiting(void)
     end(&fixture);
 }
 
+static gboolean
+on_time(gpointer data)
+{
+    *(gboolean *)data = TRUE;
+    return G_SOURCE_REMOVE;
+}
+
+static void
+let_time_pass(guint milliseconds)
+{
+    gboolean passed = FALSE;
+
+    g_timeout_add(milliseconds, on_time, &passed);
+    g_assert_true(test_wait_for(&passed, LIMIT_MILLISECONDS));
+}
+
+/* As many nodes ask for a list: one fetch, and nobody waits for the next one. */
+static void
+test_list_is_kept_for_a_while(void)
+{
+    Fixture fixture;
+
+    begin(&fixture, 500);
+    get(&fixture);
+    drover_cache_fetched(fixture.cache, new_value(1));
+    g_assert_cmpuint(value_of(&fixture), ==, 1);
+    g_assert_cmpuint(value_of(&fixture), ==, 1);
+    g_assert_cmpuint(fixture.fetches, ==, 1);
+    let_time_pass(600);
+    g_assert_cmpuint(value_of(&fixture), ==, 1);
+    g_assert_cmpuint(fixture.fetches, ==, 2);
+    drover_cache_fetched(fixture.cache, new_value(2));
+    g_assert_cmpuint(value_of(&fixture), ==, 2);
+    end(&fixture);
+}
+
 /* A cloud that fails at once is not asked in a circle. */
 static void
 test_waiting_after_failure(void)
@@ -267,6 +303,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cache/first-fetch-is-waited-for", test_first_fetch_is_waited_for);
     g_test_add_func("/cache/old-value-until-the-new-one", test_old_value_until_the_new_one);
+    g_test_add_func("/cache/SM-56-list-is-kept-for-a-while", test_list_is_kept_for_a_while);
     g_test_add_func("/cache/failure-is-said-once", test_failure_is_said_once);
     g_test_add_func("/cache/fetched-at-once", test_fetched_at_once);
     g_test_add_func("/cache/expired-while-fetching", test_expired_while_fetching);
