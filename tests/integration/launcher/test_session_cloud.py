@@ -251,6 +251,22 @@ class CloudSession(CloudCase):
         launcher.start()
         self.assert_served([request])
 
+    def test_L_99_code_that_fails_for_good(self):
+        """All pools are decided about in one loop. When that fails for good the process ends; the
+        one that follows registers anew and serves what was accepted."""
+        launcher = self.start(state=False, timeout=SHORT)
+        before, = self.observer.sync().pools()
+        requests = self.launching(2, after=3600)
+        launcher.signal(signal.SIGABRT)
+        self.assertEqual(launcher.wait_for_exit(), -signal.SIGABRT)
+        self.cloud.faults()
+        launcher.start()
+        self.wait(lambda cluster: len(cluster.pools()) == 1 and before not in cluster.pools())
+        self.assert_served(requests)
+        for request in requests:
+            self.assertEqual(self.observer.states(request.path),
+                             ['requested', 'pending', 'requested', 'pending', 'fulfilled'])
+
     def kill_again_and_again(self, state, times):
         random = seed_of(self)
         self.cloud.limits(instances=6)

@@ -444,6 +444,22 @@ class Reconfiguring(StaticCase):
         self.wait_for_gone(victim, 5)
         self.wait_for_ready(1)
 
+    def test_F_61_nothing_is_left_of_machines_with_several_slots(self):
+        """Ten jobs on two machines of five slots; then nobody wants them any more."""
+        slots = machines(2, max_parallel_jobs=5)
+        launcher = self.start_with(*slots, count=10, labels=[{'name': 'l', 'min-ready': 0}])
+        jobs = [self.job('l') for _ in range(10)]
+        self.assertEqual(sorted((node['external_id'], node['slot']) for node in
+                                self.observer.sync().nodes(state='in-use').values()),
+                         [(one['name'], slot) for one in slots for slot in range(5)])
+        for job in jobs[:5]:
+            job.give_back()
+        self.wait_for_ready(5)
+        launcher.reload([provider('p', [])], labels=[{'name': 'l', 'min-ready': 0}])
+        for job in jobs[5:]:
+            job.give_back()
+        self.wait(lambda cluster: not cluster.nodes(), what='no nodes')
+
     def test_provider_emptied_then_removed(self):
         launcher = self.start_with(*machines(2), sync_interval=1)
         launcher.reload([provider('p', [])])
