@@ -6,7 +6,7 @@
 
 #include "openstack.h"
 
-#include "support/process.h"
+#include "integration/testcloud/image-file.h"
 
 #define POST "'method': 'POST', 'path': '/image/v2/images$', "
 #define PUT  "'method': 'PUT', 'path': '/image/v2/images/', "
@@ -14,35 +14,7 @@
     "{\"nodepool_build_id\": \"b1\", \"nodepool_upload_id\": \"0000000001\", "                     \
     "\"nodepool_provider_name\": \"p1\", \"key\": \"top\", \"other\": \"x\"}"
 
-enum { SIZE = 3 * 1024 * 1024 + 17 };
-
-static struct {
-    char *folder, *path, *md5;
-} file;
-
-static void
-make_file(void)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *bytes = g_malloc(SIZE);
-
-    for (gsize i = 0; i < SIZE; i++)
-        bytes[i] = (char)(i * 2654435761u >> 13);
-    file.folder = test_folder_make();
-    file.path = g_build_filename(file.folder, "image.qcow2", NULL);
-    g_file_set_contents(file.path, bytes, SIZE, &error);
-    g_assert_no_error(error);
-    file.md5 = g_compute_checksum_for_data(G_CHECKSUM_MD5, (guchar *)bytes, SIZE);
-}
-
-static void
-remove_file(void)
-{
-    test_folder_remove(file.folder);
-    g_free(file.folder);
-    g_free(file.path);
-    g_free(file.md5);
-}
+static ImageFile file;
 
 static Work *
 upload_begin(Provider *provider, const char *path, const char *md5)
@@ -56,7 +28,7 @@ upload_begin(Provider *provider, const char *path, const char *md5)
 static Work *
 upload(Provider *provider)
 {
-    Work *work = upload_begin(provider, file.path, file.md5);
+    Work *work = upload_begin(provider, file.path, file.checksum);
 
     work_wait(work);
     return work;
@@ -99,8 +71,8 @@ test_upload(gconstpointer unused)
 
     assert_uploaded(work);
     g_assert_cmpuint(work->ids->len, ==, 1);
-    g_assert_cmpuint(work->progress_done, ==, SIZE);
-    g_assert_cmpuint(work->progress_total, ==, SIZE);
+    g_assert_cmpuint(work->progress_done, ==, IMAGE_FILE_SIZE);
+    g_assert_cmpuint(work->progress_total, ==, IMAGE_FILE_SIZE);
     assert_property("key", "own");
     assert_property("other", "x");
     assert_property("n", "5");
@@ -256,8 +228,8 @@ main(int argc, char **argv)
     };
     int status;
 
-    make_file();
+    image_file_make(&file, "image.qcow2", G_CHECKSUM_MD5);
     status = openstack_run_tests(argc, argv, tests);
-    remove_file();
+    image_file_remove(&file);
     return status;
 }

@@ -5,45 +5,14 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "image-file.h"
 #include "interruption.h"
-
-#include "support/process.h"
 
 #define POST "'method': 'POST', 'path': 'images', "
 #define PUT  "'method': 'PUT', 'path': 'images', "
 #define TAGS "{\"nodepool_build_id\": \"b1\", \"nodepool_upload_id\": \"0000000001\"}"
 
-enum { SIZE = 3 * 1024 * 1024 + 17 };
-
-/* ---- The file ---- */
-
-static struct {
-    char *folder, *path, *sha256;
-} file;
-
-static void
-make_file(void)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *bytes = g_malloc(SIZE);
-
-    for (gsize i = 0; i < SIZE; i++)
-        bytes[i] = (char)(i * 2654435761u >> 13);
-    file.folder = test_folder_make();
-    file.path = g_build_filename(file.folder, "image.raw", NULL);
-    g_file_set_contents(file.path, bytes, SIZE, &error);
-    g_assert_no_error(error);
-    file.sha256 = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (guchar *)bytes, SIZE);
-}
-
-static void
-remove_file(void)
-{
-    test_folder_remove(file.folder);
-    g_free(file.folder);
-    g_free(file.path);
-    g_free(file.sha256);
-}
+static ImageFile file;
 
 /* `inputs` has room for 11. */
 static const char *const *
@@ -63,7 +32,7 @@ upload_begin(Provider *provider)
     const char *inputs[11];
 
     return work_begin_with(provider, DROVER_TASK_IMAGE_UPLOAD, NULL,
-                           set_inputs(inputs, file.path, file.sha256), NULL);
+                           set_inputs(inputs, file.path, file.checksum), NULL);
 }
 
 static Work *
@@ -87,8 +56,8 @@ assert_uploaded(const Work *work)
     g_assert_cmpuint(json_array_size(images), ==, 1);
     g_assert_cmpstr(json_string_value(json_object_get(image, "id")), ==, work_id(work));
     g_assert_cmpstr(json_string_value(json_object_get(image, "state")), ==, "READY");
-    g_assert_cmpstr(json_string_value(json_object_get(image, "sha256")), ==, file.sha256);
-    g_assert_cmpint(json_integer_value(json_object_get(image, "received")), ==, SIZE);
+    g_assert_cmpstr(json_string_value(json_object_get(image, "sha256")), ==, file.checksum);
+    g_assert_cmpint(json_integer_value(json_object_get(image, "received")), ==, IMAGE_FILE_SIZE);
     g_assert_cmpstr(
         json_string_value(json_object_get(json_object_get(image, "tags"), "nodepool_build_id")), ==,
         "b1");
@@ -117,8 +86,8 @@ test_upload(gconstpointer style)
 
     assert_uploaded(work);
     g_assert_cmpuint(work->ids->len, ==, 1);
-    g_assert_cmpuint(work->progress_done, ==, SIZE);
-    g_assert_cmpuint(work->progress_total, ==, SIZE);
+    g_assert_cmpuint(work->progress_done, ==, IMAGE_FILE_SIZE);
+    g_assert_cmpuint(work->progress_total, ==, IMAGE_FILE_SIZE);
     delete_image(provider, work_id(work));
 }
 
@@ -223,8 +192,8 @@ test_progress(gconstpointer unused)
         g_main_context_iteration(NULL, FALSE);
     }
     g_assert_false(work->done);
-    g_assert_cmpuint(progress.done, <=, SIZE);
-    g_assert_cmpuint(progress.total, ==, SIZE);
+    g_assert_cmpuint(progress.done, <=, IMAGE_FILE_SIZE);
+    g_assert_cmpuint(progress.total, ==, IMAGE_FILE_SIZE);
     drover_task_cancel(work->task);
     work_wait(work);
     assert_failed(work, DROVER_FAILURE_OTHER, "cancelled");
@@ -281,7 +250,7 @@ test_taken_up(gconstpointer data)
 
     interruption.kind = DROVER_TASK_IMAGE_UPLOAD;
     interruption.path = "/images";
-    interruption.inputs = set_inputs(inputs, file.path, file.sha256);
+    interruption.inputs = set_inputs(inputs, file.path, file.checksum);
     interrupt(&interruption);
     work = interruption_take_up(&interruption, provider);
     work_wait(work);
@@ -376,8 +345,8 @@ main(int argc, char **argv)
     };
     int status;
 
-    make_file();
+    image_file_make(&file, "image.raw", G_CHECKSUM_SHA256);
     status = cloud_run_tests(argc, argv, tests);
-    remove_file();
+    image_file_remove(&file);
     return status;
 }
