@@ -124,6 +124,12 @@ class LauncherCase(unittest.TestCase):
         self.wait(lambda cluster: cluster.pools(), what='a pool')
         return launcher
 
+    def wait_until_settled(self, slots, limit=60):
+        """Until everything was given back."""
+        self.wait(lambda cluster: not cluster.requests() and
+                  len(cluster.nodes()) == len(cluster.ready_nodes()) == slots, limit,
+                  f'{slots} free nodes and no request')
+
     def submit(self, *labels, **options):
         return self.scheduler.submit(labels, **options)
 

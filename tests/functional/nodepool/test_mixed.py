@@ -43,17 +43,12 @@ class Mixed(LauncherCase):
     def jobs(self):
         return 1000 if is_full() else 200
 
-    def assert_settled(self):
-        self.wait(lambda cluster: not cluster.requests() and
-                  len(cluster.nodes()) == len(cluster.ready_nodes()) == 2 * SLOTS, 180,
-                  'all slots free and no request')
-
     def test_one_queue(self):
         random = seed_of(self)
         self.start_both()
         Crowd(self.hosts, random, workers=10, labels=['l', 'l', 'a', 'b'],
               endings={'normal': 9, 'refuse': 1}).start(self.jobs()).join()
-        self.assert_settled()
+        self.wait_until_settled(2 * SLOTS, 180)
 
     def test_one_queue_and_either_is_killed(self):
         random = seed_of(self)
@@ -68,7 +63,7 @@ class Mixed(LauncherCase):
             launcher.start()
             done.join(random.uniform(5, 15))
         done.join()
-        self.assert_settled()
+        self.wait_until_settled(2 * SLOTS, 180)
 
 
 if __name__ == '__main__':

@@ -81,11 +81,6 @@ class ZuulClient(LauncherCase):
                                          'tenant-1', 'project-1', 1)
         return nodeset
 
-    def assert_settled(self, slots):
-        self.wait(lambda cluster: not cluster.requests() and
-                  len(cluster.nodes()) == len(cluster.ready_nodes()) == slots, 60,
-                  f'{slots} free nodes and no request')
-
     def test_jobs(self):
         self.start_with(*machines(3, ['l', 'm'], username='worker', connection_port=2222))
         for _ in range(200 if is_full() else 20):
@@ -95,14 +90,14 @@ class ZuulClient(LauncherCase):
                                  ('worker', 2222, 'p', 'used'))
                 self.assertRegex(node.interface_ip, '^127.0.10.')
                 self.assertEqual(node.connection_type, 'ssh')
-        self.assert_settled(3)
+        self.wait_until_settled(3)
 
     def test_request_that_nobody_serves(self):
         self.start_with(*machines(1))
         request = self.request(self.job('nope'))
         self.assertEqual(self.watch.wait(request.id)[1], 'failed')
         self.executor_side.cancelRequest(request)
-        self.assert_settled(1)
+        self.wait_until_settled(1)
 
     def test_canceled_and_revised(self):
         self.start_with(*machines(1))
@@ -124,7 +119,7 @@ class ZuulClient(LauncherCase):
         # Its node was never in use: whoever has no use for it any more lets it go.
         self.watch.wait(waiting[1].id)
         self.executor_side.cancelRequest(waiting[1])
-        self.assert_settled(1)
+        self.wait_until_settled(1)
 
     def test_launchers_and_nodes_as_zuul_lists_them(self):
         self.launcher(provider('p', machines(2, ['l', 'm'])))

@@ -6,7 +6,7 @@ import unittest
 
 from crowd import Crowd
 from launcher import machines, provider
-from launcher_case import LauncherCase, is_full, seed_of
+from launcher_case import LIMIT, LauncherCase, is_full, seed_of
 from zuul_client import run_job
 
 SHORT = 2
@@ -98,8 +98,7 @@ class Restart(LauncherCase):
         crowd.join()
         self.wait_for_pools('p-main', 'q-main')
         # Every node is usable again, and nothing is left over.
-        self.wait(lambda cluster: not cluster.requests() and
-                  len(cluster.nodes()) == len(cluster.ready_nodes()) == 13)
+        self.wait_until_settled(13, LIMIT)
         self.assertEqual(self.observer.sync().contenders(), [])
         # What nobody can serve fails for all of its pools, not for those of dead processes.
         request = self.submit('unknown')

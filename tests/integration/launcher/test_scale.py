@@ -83,9 +83,7 @@ class Rival(threading.Thread):
 class Scale(LauncherCase):
     def assert_settled(self, slots):
         """Everything was given back, and nothing is left over."""
-        self.wait(lambda cluster: not cluster.requests() and
-                  len(cluster.nodes()) == len(cluster.ready_nodes()) == slots, 60,
-                  f'{slots} free nodes and no request')
+        self.wait_until_settled(slots)
         self.assertEqual(self.observer.sync().contenders(), [])
 
     def test_a_thousand_in_a_row(self):

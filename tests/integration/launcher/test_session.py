@@ -10,7 +10,7 @@ import unittest
 
 from crowd import Crowd
 from launcher import machine, machines, provider
-from launcher_case import LauncherCase, is_full, seed_of
+from launcher_case import LIMIT, LauncherCase, is_full, seed_of
 from proxy import Proxy
 from zuul_client import NODES, encode, run_job
 
@@ -110,8 +110,7 @@ class Session(LauncherCase):
             crowd.wait_for_served(random.randint(0, 2))
         crowd.stop()
         crowd.join()
-        self.wait(lambda cluster: not cluster.requests() and
-                  len(cluster.nodes()) == len(cluster.ready_nodes()) == 8)
+        self.wait_until_settled(8, LIMIT)
         self.assertEqual(self.observer.sync().contenders(), [])
         self.assertEqual(launcher.find_log('session lost'), [])
 
