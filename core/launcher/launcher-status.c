@@ -149,11 +149,10 @@ count_nodes(const DroverLauncher *launcher)
 {
     json_t *counts = json_object();
     DroverCacheIter iter;
-    const char *id;
     gpointer node;
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(launcher->cluster));
-    while (drover_cache_iter_next(&iter, &id, &node))
+    while (drover_cache_iter_next(&iter, NULL, &node))
         count(counts, drover_node_state_name(((DroverNode *)node)->state));
     return counts;
 }

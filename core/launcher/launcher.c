@@ -247,6 +247,7 @@ on_pools(gpointer user_data)
 
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_registry(launcher->pools->pdata[i]);
+    drover_model_version_note_pools(launcher->model_version);
     drover_launcher_wake(launcher);
 }
 
@@ -392,7 +393,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->parts.closed_data = launcher;
     launcher->cluster = drover_cluster_new(launcher->session, &listener, launcher);
     launcher->parts.cluster = launcher->cluster;
-    launcher->model_version = drover_model_version_new(launcher->session, DROVER_MODEL_API);
+    launcher->model_version = drover_model_version_new(launcher->cluster, DROVER_MODEL_API);
     launcher->deleter = drover_deleter_new(launcher->cluster, find_deleting_manager, launcher);
     launcher->cleaner = drover_cleaner_new(launcher->cluster, launcher->config,
                                            launcher->cleanup_interval, find_manager, launcher);

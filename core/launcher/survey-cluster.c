@@ -78,7 +78,6 @@ take_census(Census *census, DroverCluster *cluster)
 {
     const GPtrArray *pools = drover_cluster_pools(cluster);
     DroverCacheIter iter;
-    const char *id;
     gpointer node;
 
     *census = (Census){.all = {.known = TRUE},
@@ -87,7 +86,7 @@ take_census(Census *census, DroverCluster *cluster)
                        .pools = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
                                                       (GDestroyNotify)g_hash_table_unref)};
     drover_cache_iter_init(&iter, drover_cluster_nodes(cluster));
-    while (drover_cache_iter_next(&iter, &id, &node))
+    while (drover_cache_iter_next(&iter, NULL, &node))
         count_node(census, node);
     for (guint i = 0; i < pools->len; i++)
         note_offer(census, pools->pdata[i]);

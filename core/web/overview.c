@@ -39,11 +39,10 @@ node_list(DroverCluster *cluster)
 {
     json_t *list = json_array();
     DroverCacheIter iter;
-    const char *id;
     gpointer node;
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(cluster));
-    while (json_array_size(list) < MOST_NODES && drover_cache_iter_next(&iter, &id, &node))
+    while (json_array_size(list) < MOST_NODES && drover_cache_iter_next(&iter, NULL, &node))
         json_array_append_new(list, node_object(node));
     return list;
 }

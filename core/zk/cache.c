@@ -691,7 +691,8 @@ drover_cache_iter_next(DroverCacheIter *iter, const char **name, gpointer *objec
         Entry *entry = value;
 
         if (entry->object != NULL) {
-            *name = entry->name;
+            if (name != NULL)
+                *name = entry->name;
             *object = entry->object;
             return TRUE;
         }

@@ -70,7 +70,8 @@ guint drover_cache_size(const DroverCache *cache);
  */
 gboolean drover_cache_is_current(const DroverCache *cache, const char *name);
 
-/* Every child with an object, in no order. The cache must not change meanwhile. */
+/* Every child with an object, in no order. The cache must not change meanwhile. `name` may be NULL.
+ */
 typedef struct {
     GHashTableIter iter;
 } DroverCacheIter;

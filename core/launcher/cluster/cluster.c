@@ -317,14 +317,13 @@ const GPtrArray *
 drover_cluster_requests(DroverCluster *cluster)
 {
     DroverCacheIter iter;
-    const char *name;
     gpointer request;
 
     if (cluster->sorted_requests != NULL)
         return cluster->sorted_requests;
     cluster->sorted_requests = g_ptr_array_new();
     drover_cache_iter_init(&iter, cluster->requests);
-    while (drover_cache_iter_next(&iter, &name, &request))
+    while (drover_cache_iter_next(&iter, NULL, &request))
         g_ptr_array_add(cluster->sorted_requests, request);
     g_ptr_array_sort(cluster->sorted_requests, compare_requests);
     return cluster->sorted_requests;
@@ -343,14 +342,13 @@ const GPtrArray *
 drover_cluster_pools(DroverCluster *cluster)
 {
     DroverCacheIter iter;
-    const char *name;
     gpointer pool;
 
     if (cluster->registered_pools != NULL)
         return cluster->registered_pools;
     cluster->registered_pools = g_ptr_array_new();
     drover_cache_iter_init(&iter, cluster->pools);
-    while (drover_cache_iter_next(&iter, &name, &pool))
+    while (drover_cache_iter_next(&iter, NULL, &pool))
         if (!is_listed(cluster->registered_pools, pool))
             g_ptr_array_add(cluster->registered_pools, pool);
     return cluster->registered_pools;

@@ -253,11 +253,10 @@ find_created(const DroverHeldNode *held)
     double created = json_number_value(json_object_get(held->record, "created_time"));
     const char *launcher = drover_json_string(held->record, "launcher");
     DroverCacheIter iter;
-    const char *id;
     gpointer object;
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(held->cluster));
-    while (drover_cache_iter_next(&iter, &id, &object)) {
+    while (drover_cache_iter_next(&iter, NULL, &object)) {
         const DroverNode *node = object;
 
         /* A time in microseconds, of one launcher, tells them apart. */

@@ -204,11 +204,10 @@ find_latest(const Watch *watch)
     g_hash_table_iter_init(&builds, watch->uploads);
     while (g_hash_table_iter_next(&builds, NULL, &build)) {
         DroverCacheIter iter;
-        const char *name;
         gpointer object;
 
         drover_cache_iter_init(&iter, ((Build *)build)->cache);
-        while (drover_cache_iter_next(&iter, &name, &object)) {
+        while (drover_cache_iter_next(&iter, NULL, &object)) {
             const Upload *upload = object;
 
             if (upload->ready && (latest == NULL || upload->state_time > latest->state_time))

@@ -1,16 +1,14 @@
 #include "launcher/cluster/model-version.h"
 
 #include "base/log.h"
-#include "model/component.h"
-#include "zk/cache.h"
 
 #define LOGGER "ComponentRegistry"
 
-static const char *const kinds[] = {DROVER_COMPONENTS_PATH "/launcher",
-                                    DROVER_COMPONENTS_PATH "/pool",
-                                    DROVER_COMPONENTS_PATH "/builder"};
+/* Pools are in the cluster's own cache. */
+static const char *const kinds[] = {DROVER_LAUNCHERS_PATH, DROVER_COMPONENTS_PATH "/builder"};
 
 struct _DroverModelVersion {
+    DroverCluster *cluster;
     gint64 own, minimum;
     gboolean known; /* it was told */
     DroverCache *components[G_N_ELEMENTS(kinds)];
@@ -28,28 +26,30 @@ is_complete(const DroverModelVersion *model)
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
         if (model->components[i] == NULL || !drover_cache_is_complete(model->components[i]))
             return FALSE;
-    return TRUE;
+    return drover_cluster_is_complete(model->cluster);
 }
 
 static gint64
 find_minimum(const DroverModelVersion *model)
 {
+    const GPtrArray *pools = drover_cluster_pools(model->cluster);
     gint64 minimum = model->own;
 
+    for (guint i = 0; i < pools->len; i++)
+        minimum = MIN(minimum, ((const DroverComponent *)pools->pdata[i])->model_api);
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         DroverCacheIter iter;
-        const char *name;
         gpointer component;
 
         drover_cache_iter_init(&iter, model->components[i]);
-        while (drover_cache_iter_next(&iter, &name, &component))
+        while (drover_cache_iter_next(&iter, NULL, &component))
             minimum = MIN(minimum, ((DroverComponent *)component)->model_api);
     }
     return minimum;
 }
 
-static void
-update(DroverModelVersion *model)
+void
+drover_model_version_note_pools(DroverModelVersion *model)
 {
     gint64 minimum;
 
@@ -76,17 +76,17 @@ static void
 on_changed(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
            gpointer user_data)
 {
-    update(user_data);
+    drover_model_version_note_pools(user_data);
 }
 
 static void
 on_completed(DroverCache *cache, gboolean complete, gpointer user_data)
 {
-    update(user_data);
+    drover_model_version_note_pools(user_data);
 }
 
 DroverModelVersion *
-drover_model_version_new(DroverSession *session, gint64 own)
+drover_model_version_new(DroverCluster *cluster, gint64 own)
 {
     static const DroverCacheClass klass = {.decode = decode,
                                            .free = (GDestroyNotify)drover_component_free,
@@ -94,9 +94,11 @@ drover_model_version_new(DroverSession *session, gint64 own)
                                            .completed = on_completed};
     DroverModelVersion *model = g_new0(DroverModelVersion, 1);
 
+    model->cluster = cluster;
     model->own = own;
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
-        model->components[i] = drover_cache_new(session, kinds[i], &klass, model);
+        model->components[i] =
+            drover_cache_new(drover_cluster_session(cluster), kinds[i], &klass, model);
     return model;
 }
 

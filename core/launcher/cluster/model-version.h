@@ -11,13 +11,17 @@
  */
 #pragma once
 
-#include "zk/session.h"
+#include "launcher/cluster/cluster.h"
 
 typedef struct _DroverModelVersion DroverModelVersion;
 
 /* `own`: what this process writes. The log tells when the smallest changes; a fall is an error. */
-DroverModelVersion *drover_model_version_new(DroverSession *session, gint64 own);
+DroverModelVersion *drover_model_version_new(DroverCluster *cluster, gint64 own);
+/* Before the cluster. */
 void drover_model_version_free(DroverModelVersion *model);
+
+/* The registered pools have changed, or the cluster has become complete. */
+void drover_model_version_note_pools(DroverModelVersion *model);
 
 /* While the registry is not known as a whole, 0, which everybody can read. */
 gint64 drover_model_version_minimum(const DroverModelVersion *model);

@@ -450,11 +450,10 @@ own_nodes(const DroverRegistrar *registrar)
 {
     GPtrArray *own = g_ptr_array_new();
     DroverCacheIter iter;
-    const char *id;
     gpointer object;
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(registrar->cluster));
-    while (drover_cache_iter_next(&iter, &id, &object))
+    while (drover_cache_iter_next(&iter, NULL, &object))
         if (g_strcmp0(((DroverNode *)object)->provider, registrar->provider) == 0)
             g_ptr_array_add(own, object);
     return own;

@@ -12,11 +12,10 @@ look_at_old_nodes(DroverCleaner *cleaner, const char *task, guint states, Look l
 {
     double now = drover_record_now();
     DroverCacheIter iter;
-    const char *id;
     gpointer object;
 
     drover_cache_iter_init(&iter, drover_cluster_nodes(cleaner->cluster));
-    while (drover_cache_iter_next(&iter, &id, &object)) {
+    while (drover_cache_iter_next(&iter, NULL, &object)) {
         const DroverNode *node = object;
         DroverErrand *errand = NULL;
 
