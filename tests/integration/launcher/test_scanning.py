@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import re
 import time
 import unittest
 
@@ -141,9 +142,9 @@ class Scanning(CloudCase):
                               launch_retries=3)
         self.submit('l').wait('failed')
         self.assertEqual(len(launcher.find_log('WARNING .*keyscan')), 3)
-        console = [line.rpartition(': ')[2] if not line.endswith(':') else 'heading'
+        console = [re.search('Console log|first line|second line', line)[0]
                    for line in launcher.find_log('INFO .*(Console log of .*:|(first|second) line)$')]
-        self.assertEqual(console, ['heading', 'first line', 'second line'] * 3)
+        self.assertEqual(console, ['Console log', 'first line', 'second line'] * 3)
         # The driver is told first, then asked for the console.
         order = ['told' if 'The scan of' in line else 'asked'
                  for line in launcher.find_log('The scan of machine-|GET .*/console')]

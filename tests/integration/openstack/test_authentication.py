@@ -141,6 +141,7 @@ class Tokens(OpenStackCase):
         """One new token for all who need it at once, and nobody is refused."""
         self.cloud.settings(token_life=100)
         self.start(launch_retries=1)
+        self.cloud.wait(lambda _: logins(self.cloud), what='a token that ends soon')
         self.cloud.settings(token_life=3600)
         since = self.cloud.mark()
         self.nodes_of(self.submit(*['l'] * 15))

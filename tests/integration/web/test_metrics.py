@@ -56,8 +56,7 @@ class Probes(LauncherCase):
         launcher.command('pause')
         self.assertEqual(self.probe(site), (200, 200, 'PAUSED'))
         launcher.command('unpause')
-        request = self.submit('l')
-        self.wait(lambda cluster: cluster.request(request.id)['state'] == 'fulfilled')
+        self.submit('l').wait('fulfilled')
         self.assertEqual(self.probe(site), (200, 200, 'RUNNING'))
 
     def test_M_33_M_34_M_35_paths(self):
