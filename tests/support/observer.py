@@ -122,6 +122,10 @@ class Cluster:
     def request(self, request_id):
         return self.tree.record(f'/nodepool/requests/{request_id}')
 
+    def request_is(self, request_id, state):
+        """Not so while it has not been seen yet, or no longer exists."""
+        return (self.request(request_id) or {}).get('state') == state
+
     def pools(self):
         """Component name -> record."""
         return self.tree.records('/nodepool/components/pool')

@@ -69,7 +69,7 @@ class CleaningCase(LauncherCase):
     # ---- What became of them ----
 
     def wait_for_request(self, request_id, state='fulfilled'):
-        self.wait(lambda cluster: cluster.request(request_id)['state'] == state,
+        self.wait(lambda cluster: cluster.request_is(request_id, state),
                   what=f'{request_id} {state}')
         return self.observer.cluster.request(request_id)
 

@@ -116,7 +116,7 @@ class Priority(LauncherCase):
             self.client.create(f'/nodepool/requests/{priority}-0000009999', encode(record))
         launcher.start()
         wanted = {'100-0000009999': 'failed', '300-0000009999': 'fulfilled'}
-        self.wait(lambda cluster: all((cluster.request(name) or {}).get('state') == state
+        self.wait(lambda cluster: all(cluster.request_is(name, state)
                                       for name, state in wanted.items()))
         # The decline is written while the other one's machine is still being looked at.
         served, = launcher.find_log('300-0000009999.*Assigning')

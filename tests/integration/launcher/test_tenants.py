@@ -67,8 +67,8 @@ class Tenants(CloudCase):
         served = []
         for _ in requests:
             done = self.wait(lambda cluster: [request for request in requests
-                                              if request not in served and cluster.request(
-                                                  request.id)['state'] == 'fulfilled'])
+                                              if request not in served and
+                                              cluster.request_is(request.id, 'fulfilled')])
             self.assertLessEqual(len(self.observer.sync().nodes()), 2)
             served.append(done[0])
             self.give_back(done[0])
@@ -82,7 +82,7 @@ class Tenants(CloudCase):
         launcher.kill()
         requests = [self.submit('l') for _ in range(4)]
         launcher.start()
-        self.wait(lambda cluster: sum(cluster.request(request.id)['state'] == 'fulfilled'
+        self.wait(lambda cluster: sum(cluster.request_is(request.id, 'fulfilled')
                                       for request in requests) == 2)
         launcher.wait_for_log('Not now.*tenant tenant-1')
         states = [self.observer.sync().request(request.id)['state'] for request in requests]
@@ -116,8 +116,8 @@ class Tenants(CloudCase):
             for request in waiting:
                 self.assert_waits(launcher, request)
             nodes.give_back()
-            self.wait(lambda cluster: [request for request in waiting if
-                                       cluster.request(request.id)['state'] == 'fulfilled'])
+            self.wait(lambda cluster: [request for request in waiting
+                                       if cluster.request_is(request.id, 'fulfilled')])
 
     def test_more_than_the_limit_at_once(self):
         """It waits for ever; whoever looks for it finds why."""
