@@ -14,6 +14,7 @@ static const DroverCommand *const commands[] = {
     &drover_request_show_command,
     &drover_request_release_command,
     &drover_explain_command,
+    &drover_watch_command,
     &drover_hold_command,
     &drover_delete_command,
     &drover_info_command,
@@ -171,7 +172,8 @@ run_parsed(DroverCli *cli, const DroverCommand *command, const char *const *argu
 {
     guint given = g_strv_length((char **)arguments), most = command->argument != NULL;
     guint wanted = most > 0 && command->argument[0] != '[';
-    const char *mistake = command->find_mistake != NULL ? command->find_mistake() : NULL;
+    const char *mistake =
+        command->find_mistake != NULL ? command->find_mistake(arguments[0]) : NULL;
     int status = 0;
 
     if (given < wanted)

@@ -33,7 +33,8 @@ struct _DroverCommand {
      * none. */
     const char *argument;
     const GOptionEntry *options; /* beyond --json and --help; set variables of the command's file */
-    const char *(*find_mistake)(void); /* in the options, a sentence; may be NULL */
+    /* In options and argument, a sentence; may be NULL. */
+    const char *(*find_mistake)(const char *argument);
     gboolean needs_store;
     /* `argument` is NULL when it was left out. */
     int (*run)(DroverCli *cli, const char *argument);
@@ -43,8 +44,8 @@ extern const DroverCommand drover_list_command, drover_hold_command, drover_dele
     drover_info_command, drover_config_validate_command, drover_driver_list_command,
     drover_driver_info_command, drover_request_list_command, drover_request_submit_command,
     drover_request_show_command, drover_request_release_command, drover_explain_command,
-    drover_launcher_status_command, drover_launcher_pause_command, drover_launcher_unpause_command,
-    drover_launcher_graceful_command, drover_launcher_stop_command,
+    drover_watch_command, drover_launcher_status_command, drover_launcher_pause_command,
+    drover_launcher_unpause_command, drover_launcher_graceful_command, drover_launcher_stop_command,
     drover_launcher_reconfigure_command, drover_launcher_explain_command,
     drover_launcher_dump_command, drover_launcher_profile_command;
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Records hold text of many authors; none of it may give orders to the terminal. */
@@ -46,4 +47,27 @@ drover_cli_age(double since)
     int rest = (int)(age - days * 86400);
 
     return g_strdup_printf("%02.0f:%02d:%02d:%02d", days, rest / 3600, rest / 60 % 60, rest % 60);
+}
+
+char *
+drover_cli_one_line(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    GString *line = g_string_sized_new(strlen(valid));
+
+    for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
+        gunichar c = g_utf8_get_char(at);
+
+        g_string_append_unichar(line, g_unichar_isprint(c) ? c : (gunichar)'?');
+    }
+    return g_string_free(line, FALSE);
+}
+
+gboolean
+drover_cli_has_colours(void)
+{
+    const char *no_colour = g_getenv("NO_COLOR"), *terminal = g_getenv("TERM");
+
+    return isatty(STDOUT_FILENO) && (no_colour == NULL || *no_colour == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
 }

@@ -11,3 +11,8 @@ void drover_cli_print_json(json_t *value);
 
 /* "DD:HH:MM:SS" since that time, seconds since the epoch. Free with g_free. */
 char *drover_cli_age(double since);
+
+/* A copy that is valid UTF-8 without any control character. Free with g_free. */
+char *drover_cli_one_line(const char *text);
+/* Standard output is a terminal that has colours, and nobody says NO_COLOR. */
+gboolean drover_cli_has_colours(void);

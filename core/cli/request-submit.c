@@ -299,7 +299,7 @@ wait_and_show(DroverCli *cli, const char *id)
 
 /* NULL when the options make sense. */
 static const char *
-find_mistake(void)
+find_mistake(const char *argument)
 {
     if (labels == NULL)
         return "the following arguments are required: --label";

@@ -1,7 +1,7 @@
 # bash completion for drover, also under the name nodepool. Ids come from ZooKeeper, which is not
 # waited for long.
 
-_drover_commands='list request-list request explain hold delete info config-validate driver launcher'
+_drover_commands='list request-list request explain watch hold delete info config-validate driver launcher'
 _drover_options='-h --help -c --config -s --secure -l --log-config --debug --json --connect-timeout
     --version'
 declare -A _drover_second=(
@@ -14,6 +14,7 @@ declare -A _drover_command_options=(
     [delete]='--now --force'
     [config-validate]='--strict'
     [explain]='--node'
+    [watch]='--request --node -L --label --provider --state --current --text'
     ['request submit']='-L --label -n --count -w --wait --timeout --tenant --provider --priority'
 )
 
@@ -81,6 +82,14 @@ _drover() {
         'request show '* | 'request release '*)
             words+=" $(_drover_values id request-list)"
             ;;
+        'watch --state')
+            words='init building testing ready in-use used hold deleting failed aborted deleted
+                requested pending fulfilled gone broken'
+            ;;
+        'watch --request') words=$(_drover_values id request-list) ;;
+        'watch --node') words=$(_drover_values id list) ;;
+        'watch -L' | 'watch --label' | 'watch --provider') return ;;
+        'watch '*) words+=' requests nodes' ;;
         'launcher '*' --socket')
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")

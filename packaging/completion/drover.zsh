@@ -22,6 +22,7 @@ _drover_commands() {
         'request-list:list node requests'
         'request:ask for machines, and give them back'
         'explain:tell why a request waits, or what a node does'
+        'watch:tell of each change of a node or a request'
         'hold:keep a node from being used'
         'delete:delete a node'
         'info:show what ZooKeeper knows of a provider'
@@ -41,6 +42,15 @@ _drover_command() {
     explain)
         _arguments $common '--node=[a node]:node:_drover_values id list' \
             '1:request:_drover_values id request-list'
+        ;;
+    watch)
+        _arguments $common '--request=[this request and its nodes]:request:_drover_values id request-list' \
+            '--node=[this node]:node:_drover_values id list' {-L,--label=}'[this label]:label' \
+            '--provider=[this provider]:provider' '--current[first what is there]' \
+            '--text[text also when it is no terminal]' \
+            '--state=[from or to this state]:state:(init building testing ready in-use used hold
+                deleting failed aborted deleted requested pending fulfilled gone broken)' \
+            '1:what:(requests nodes)'
         ;;
     hold) _arguments $common '1:node:_drover_values id list' ;;
     delete)
