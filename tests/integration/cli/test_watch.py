@@ -114,10 +114,10 @@ class TransitionTest(WatchCase):
         watch = self.watch('requests')
         self.put(NODE, launcher='host-1-p1-main')
         self.put_request(REQUEST)
+        wait_until(lambda: watch.lines)
         for fields in ({'declined_by': ['other']}, {'state': 'pending'},
                        {'state': 'fulfilled', 'nodes': [NODE]}):
             known = len(watch.lines)
-            wait_until(lambda: len(watch.lines) > 0)
             self.set_request(REQUEST, **fields)
             wait_until(lambda: len(watch.lines) > known)
         self.zk.delete(f'/nodepool/requests/{REQUEST}')
