@@ -17,10 +17,5 @@ DroverImageTree *drover_image_tree_new(DroverSession *session, DroverImageTreeFu
 /* Before the session is closed. */
 void drover_image_tree_free(DroverImageTree *tree);
 
-/*
- * Borrowed; NULL while it is being read.
- *
- *     {image: {"paused": bool, "requested": seconds or null, "building": bool,
- *              "builds": {build: {"record": {...}, "uploads": [{"provider", "id", "record"}]}}}}
- */
+/* As model/image-reading.h describes them. Borrowed; NULL while they are being read. */
 const json_t *drover_image_tree_get(DroverImageTree *tree);

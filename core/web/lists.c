@@ -89,7 +89,8 @@ add_uploads(json_t *rows, const char *image, const char *build, const json_t *ob
 
     json_array_foreach(json_object_get(object, "uploads"), k, upload)
     {
-        g_ptr_array_add(uploads, upload);
+        if (json_is_object(json_object_get(upload, "record")))
+            g_ptr_array_add(uploads, upload);
     }
     g_ptr_array_sort(uploads, compare_uploads);
     for (guint i = 0; i < uploads->len; i++) {
@@ -132,6 +133,8 @@ add_build(json_t *rows, const char *image, const char *build, const json_t *obje
     g_autofree char *id = g_strconcat(image, "-", build, NULL);
     gboolean paused = drover_json_boolean(image_object, "paused", FALSE);
 
+    if (!json_is_object(record))
+        return;
     json_array_append_new(
         rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "id", id, "image", image, "builder",
                         value_of(record, "builder"), "formats", formats_value(record), "state",

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "launcher/provider/tags.h"
+#include "model/image-reading.h"
 
 #define LOGGER "driver.leaks"
 
@@ -12,8 +13,16 @@ struct _DroverLeaks {
     DroverTelemetry *telemetry;
     char *provider;
     DroverTask *listing;
-    GHashTable *suspects; /* node ids that were unknown in the last round */
+    GPtrArray *items; /* what was listed, while the images are being read */
+    DroverImageReading *reading;
+    GHashTable *suspects; /* owners that were unknown in the last round */
 };
+
+/* What a thing was made for, as its tags say. */
+typedef struct {
+    const char *node_id;              /* or NULL */
+    const char *build_id, *upload_id; /* or NULL, both */
+} Owner;
 
 /* A deletion under way. */
 typedef struct {
@@ -79,36 +88,124 @@ remove_item(DroverLeaks *leaks, const json_t *item, const char *node_id)
                          removal);
 }
 
-/* The node that the item was made for, if it is ours and no such node is there; new string. */
-static char *
-find_lost_node(const DroverLeaks *leaks, const json_t *item)
-{
-    g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(item, "tags"));
-    const char *node_id = drover_json_string(tags, DROVER_TAG_NODE);
+/* ---- Owners ---- */
 
-    if (node_id == NULL ||
-        g_strcmp0(drover_json_string(tags, DROVER_TAG_PROVIDER), leaks->provider) != 0 ||
-        drover_cluster_node(leaks->cluster, node_id) != NULL)
-        return NULL;
-    return g_strdup(node_id);
+/* Of what carries the provider's tags; for anything else all NULL. Borrowed from the tags. */
+static Owner
+find_owner(const DroverLeaks *leaks, const json_t *tags)
+{
+    const char *build_id = drover_json_string(tags, DROVER_TAG_BUILD);
+    const char *upload_id = drover_json_string(tags, DROVER_TAG_UPLOAD);
+    gboolean has_upload = build_id != NULL && upload_id != NULL;
+
+    if (g_strcmp0(drover_json_string(tags, DROVER_TAG_PROVIDER), leaks->provider) != 0)
+        return (Owner){0};
+    return (Owner){.node_id = drover_json_string(tags, DROVER_TAG_NODE),
+                   .build_id = has_upload ? build_id : NULL,
+                   .upload_id = has_upload ? upload_id : NULL};
 }
 
+static gboolean
+is_upload_of(const json_t *build, const char *provider, const char *id)
+{
+    size_t i;
+    json_t *upload;
+
+    json_array_foreach(json_object_get(build, "uploads"), i, upload)
+    {
+        if (g_strcmp0(drover_json_string(upload, "provider"), provider) == 0 &&
+            g_strcmp0(drover_json_string(upload, "id"), id) == 0)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* An upload's number is unique within its build only. */
+static gboolean
+is_known_upload(const DroverLeaks *leaks, const json_t *images, const Owner *owner)
+{
+    const char *name;
+    json_t *image;
+
+    json_object_foreach((json_t *)images, name, image)
+    {
+        const json_t *builds = json_object_get(image, "builds");
+
+        if (is_upload_of(json_object_get(builds, owner->build_id), leaks->provider,
+                         owner->upload_id))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* A new string that names the lost owner; NULL when it is there or was never ours. */
+static char *
+name_if_lost(const DroverLeaks *leaks, const Owner *owner, const json_t *images)
+{
+    if (owner->node_id != NULL)
+        return drover_cluster_node(leaks->cluster, owner->node_id) == NULL
+                   ? g_strconcat("node ", owner->node_id, NULL)
+                   : NULL;
+    if (owner->upload_id == NULL || is_known_upload(leaks, images, owner))
+        return NULL;
+    return g_strdup_printf("upload %s of build %s", owner->upload_id, owner->build_id);
+}
+
+static gboolean
+have_uploads(const DroverLeaks *leaks, const GPtrArray *items)
+{
+    for (guint i = 0; i < items->len; i++) {
+        g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(items->pdata[i], "tags"));
+
+        if (find_owner(leaks, tags).upload_id != NULL)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* ---- A round ---- */
+
+/* `images`: see model/image-reading.h; NULL when none of the items is an upload. */
 static void
-look_at_items(DroverLeaks *leaks, const GPtrArray *items)
+look_at_items(DroverLeaks *leaks, const GPtrArray *items, const json_t *images)
 {
     GHashTable *suspects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
     for (guint i = 0; i < items->len; i++) {
-        g_autofree char *node_id = find_lost_node(leaks, items->pdata[i]);
+        g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(items->pdata[i], "tags"));
+        Owner owner = find_owner(leaks, tags);
+        char *name = name_if_lost(leaks, &owner, images);
 
-        if (node_id == NULL)
+        if (name == NULL)
             continue;
-        if (g_hash_table_contains(leaks->suspects, node_id))
-            remove_item(leaks, items->pdata[i], node_id);
-        g_hash_table_add(suspects, g_steal_pointer(&node_id));
+        if (g_hash_table_contains(leaks->suspects, name))
+            remove_item(leaks, items->pdata[i], owner.node_id);
+        g_hash_table_add(suspects, name);
     }
     g_hash_table_unref(leaks->suspects);
     leaks->suspects = suspects;
+}
+
+static void
+on_images(const json_t *images, gpointer user_data)
+{
+    DroverLeaks *leaks = user_data;
+
+    leaks->reading = NULL;
+    if (images != NULL && drover_cluster_is_complete(leaks->cluster))
+        look_at_items(leaks, leaks->items, images);
+    g_clear_pointer(&leaks->items, g_ptr_array_unref);
+}
+
+/* The images are read after the list was made: what was uploaded before it is in them. */
+static void
+read_images(DroverLeaks *leaks, const GPtrArray *items)
+{
+    leaks->items = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
+    for (guint i = 0; i < items->len; i++)
+        g_ptr_array_add(leaks->items, json_incref(items->pdata[i]));
+    leaks->reading =
+        drover_image_reading_begin(drover_cluster_session(leaks->cluster), on_images, leaks);
 }
 
 static void
@@ -122,8 +219,12 @@ on_listed(const DroverTaskResult *result, gpointer user_data)
     } else if (!result->ok) {
         drover_log_for(DROVER_LOG_ERROR, LOGGER, "Provider %s does not list its resources: %s",
                        leaks->provider, result->message);
-    } else if (drover_cluster_is_complete(leaks->cluster)) {
-        look_at_items(leaks, result->items);
+    } else if (!drover_cluster_is_complete(leaks->cluster)) {
+        /* what is missing may only not have been read yet */
+    } else if (have_uploads(leaks, result->items)) {
+        read_images(leaks, result->items);
+    } else {
+        look_at_items(leaks, result->items, NULL);
     }
     leaks_unref(leaks);
 }
@@ -133,7 +234,8 @@ drover_leaks_run(DroverLeaks *leaks)
 {
     DroverTaskInput input = {0};
 
-    if (leaks->listing != NULL || !drover_runner_can(leaks->runner, DROVER_CAN_RESOURCES))
+    if (leaks->listing != NULL || leaks->reading != NULL ||
+        !drover_runner_can(leaks->runner, DROVER_CAN_RESOURCES))
         return;
     leaks->listing = drover_runner_submit(leaks->runner, DROVER_TASK_RESOURCE_LIST, &input,
                                           on_listed, NULL, leaks_ref(leaks));
@@ -160,6 +262,9 @@ drover_leaks_free(DroverLeaks *leaks)
         return;
     if (leaks->listing != NULL)
         drover_task_cancel(leaks->listing);
+    if (leaks->reading != NULL)
+        drover_image_reading_cancel(leaks->reading);
+    g_clear_pointer(&leaks->items, g_ptr_array_unref);
     leaks->runner = NULL;
     leaks_unref(leaks);
 }

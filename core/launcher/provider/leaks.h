@@ -1,7 +1,7 @@
 /*
- * Machines and whatever else of a provider's own at its cloud that no node knows of any more. A
- * list may be older than the tree, so only what is found in two rounds in a row is deleted; and
- * only what carries the provider's tags.
+ * Machines and whatever else of a provider's own at its cloud that no node knows of any more, and
+ * images whose upload is in ZooKeeper no more. A list may be older than the tree, so only what is
+ * found in two rounds in a row is deleted; and only what carries the provider's tags.
  */
 #pragma once
 

@@ -6,9 +6,11 @@
 
 #include "base/json.h"
 
+#define DROVER_TAG_BUILD    "nodepool_build_id"
 #define DROVER_TAG_NODE     "nodepool_node_id"
 #define DROVER_TAG_POOL     "nodepool_pool_name"
 #define DROVER_TAG_PROVIDER "nodepool_provider_name"
+#define DROVER_TAG_UPLOAD   "nodepool_upload_id"
 
 /* An item's tags, "{...}"; an empty object for anything else. Never NULL; new reference. */
 json_t *drover_tags_parse(const char *text);

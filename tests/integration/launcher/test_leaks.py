@@ -54,6 +54,26 @@ class Leaks(LauncherCase):
                  if (entry['method'], entry['path']) == ('GET', '/machines')]
         self.assertGreaterEqual(len(lists), 2)
 
+    def test_SM_45_upload_that_is_not_known(self):
+        """The number of an upload counts together with its build."""
+        uploads = '/nodepool/images/img/builds/{}/providers/p/images'.format('1' * 32)
+        self.client.ensure_path(uploads)
+        upload = self.client.create(f'{uploads}/', b'not JSON', sequence=True).rpartition('/')[2]
+        self.client.ensure_path(f'{uploads}/lock')
+        tags = {'nodepool_provider_name': 'p', 'nodepool_build_id': '1' * 32,
+                'nodepool_upload_id': upload}
+        kept = [self.cloud.make('images', name='img', tags=changed) for changed in (
+            tags, {**tags, 'nodepool_provider_name': 'other', 'nodepool_build_id': '3' * 32},
+            {'nodepool_provider_name': 'p', 'nodepool_build_id': '2' * 32}, {})]
+        lost = [self.cloud.make('images', name='img', tags={**tags, **changes}) for changes in (
+            {'nodepool_build_id': '2' * 32}, {'nodepool_upload_id': '0000004711'})]
+        launcher = self.start()
+        launcher.wait_for_log('Deleted leaked image', count=2)
+        launcher.wait_for_log('Finished cleanup', launcher.mark(), count=2)
+        self.assertEqual({image['id'] for image in self.cloud.state()['images']},
+                         {image['id'] for image in kept})
+        self.assertEqual(len(launcher.find_log('Deleted leaked')), len(lost))
+
     def test_FT_06_answer_to_a_create_lost(self):
         launcher = self.start()
         self.cloud.faults({'method': 'POST', 'path': '^/machines$', 'times': 1, 'drop': 'after'})

@@ -1,4 +1,4 @@
-#include "web/image-tree.h"
+#include "model/image-reading.h"
 
 #include <string.h>
 
@@ -6,28 +6,18 @@
 #include "zk/lock.h"
 #include "zk/operation.h"
 
-#define ROOT          "/nodepool/images"
-#define FRESH_SECONDS 1
+#define ROOT "/nodepool/images"
 
-struct _DroverImageTree {
+struct _DroverImageReading {
     DroverSession *session;
-    DroverImageTreeFunc changed;
+    DroverImageReadingFunc done; /* NULL: nobody is interested any more */
     gpointer user_data;
-    json_t *images; /* as read last; or NULL */
-    gint64 read;    /* when that was */
-    struct Reading *reading;
-};
-
-/* One reading of everything. */
-typedef struct Reading {
-    DroverImageTree *tree; /* NULL: nobody is interested any more */
-    DroverSession *session;
     json_t *images;
     guint pending;
     gboolean failed;
     GHashTable *newest; /* image -> gint64*: the czxid of its newest build */
     GHashTable *locked; /* image -> gint64*: the czxid of the contender that holds its build lock */
-} Reading;
+};
 
 /* What a read is about: image, build, provider. */
 enum { IMAGE, BUILD, PROVIDER, N_NAMES };
@@ -38,7 +28,7 @@ typedef void (*ReadFunc)(DroverSession *session, const char *path, gboolean watc
                          DroverReadFunc done, gpointer user_data);
 
 struct Step {
-    Reading *reading;
+    DroverImageReading *reading;
     char *path;
     char *names[N_NAMES];
     TakeFunc take;
@@ -48,7 +38,7 @@ struct Step {
 
 /* Whether the newest build was begun by who holds the lock. */
 static void
-settle_builds(Reading *reading)
+settle_builds(DroverImageReading *reading)
 {
     const char *name;
     json_t *image;
@@ -64,20 +54,11 @@ settle_builds(Reading *reading)
 }
 
 static void
-finish(Reading *reading)
+finish(DroverImageReading *reading)
 {
-    DroverImageTree *tree = reading->tree;
-
     settle_builds(reading);
-    if (tree != NULL) {
-        tree->reading = NULL;
-        if (!reading->failed) {
-            json_decref(tree->images);
-            tree->images = json_incref(reading->images);
-            tree->read = g_get_monotonic_time();
-            tree->changed(tree->user_data);
-        }
-    }
+    if (reading->done != NULL)
+        reading->done(reading->failed ? NULL : reading->images, reading->user_data);
     json_decref(reading->images);
     g_hash_table_unref(reading->newest);
     g_hash_table_unref(reading->locked);
@@ -88,9 +69,9 @@ static void
 on_reply(const DroverReadReply *reply, gpointer user_data)
 {
     Step *step = user_data;
-    Reading *reading = step->reading;
+    DroverImageReading *reading = step->reading;
 
-    if (reply->rc == ZOK && reading->tree != NULL)
+    if (reply->rc == ZOK && reading->done != NULL)
         step->take(step, reply);
     else if (reply->rc != ZNONODE)
         reading->failed = TRUE;
@@ -140,26 +121,24 @@ build_of(const Step *step)
     return json_object_get(json_object_get(image_of(step), "builds"), step->names[BUILD]);
 }
 
-/* NULL for what is no record. */
+/* null for what is no record. */
 static json_t *
 parse(const DroverReadReply *reply)
 {
     gsize length;
     const char *text = g_bytes_get_data(reply->data, &length);
+    json_t *record = length > 0 ? drover_json_parse_object(text, length, NULL) : NULL;
 
-    return length > 0 ? drover_json_parse_object(text, length, NULL) : NULL;
+    return record != NULL ? record : json_null();
 }
 
 static void
 take_upload(const Step *step, const DroverReadReply *reply)
 {
-    json_t *record = parse(reply);
-
-    if (record != NULL)
-        json_array_append_new(json_object_get(build_of(step), "uploads"),
-                              json_pack("{s:o, s:s, s:o}", "provider",
-                                        drover_json_from_string(step->names[PROVIDER]), "id",
-                                        strrchr(step->path, '/') + 1, "record", record));
+    json_array_append_new(json_object_get(build_of(step), "uploads"),
+                          json_pack("{s:o, s:s, s:o}", "provider",
+                                    drover_json_from_string(step->names[PROVIDER]), "id",
+                                    strrchr(step->path, '/') + 1, "record", parse(reply)));
 }
 
 static void
@@ -192,13 +171,9 @@ keep_number(GHashTable *table, const char *name, gint64 number)
 static void
 take_build(const Step *step, const DroverReadReply *reply)
 {
-    json_t *record = parse(reply);
-
     keep_number(step->reading->newest, step->names[IMAGE], reply->stat.czxid);
-    if (record == NULL)
-        return;
     json_object_set_new(json_object_get(image_of(step), "builds"), step->names[BUILD],
-                        json_pack("{s:o, s:[]}", "record", record, "uploads"));
+                        json_pack("{s:o, s:[]}", "record", parse(reply), "uploads"));
     ask(step, "/providers", N_NAMES, NULL, drover_session_list, take_providers);
 }
 
@@ -257,51 +232,24 @@ take_images(const Step *step, const DroverReadReply *reply)
     }
 }
 
-static void
-begin(DroverImageTree *tree)
+DroverImageReading *
+drover_image_reading_begin(DroverSession *session, DroverImageReadingFunc done, gpointer user_data)
 {
-    Reading *reading = g_new0(Reading, 1);
+    DroverImageReading *reading = g_new0(DroverImageReading, 1);
     Step top = {.reading = reading, .path = (char *)ROOT};
 
-    tree->reading = reading;
-    reading->tree = tree;
-    reading->session = tree->session;
+    reading->session = session;
+    reading->done = done;
+    reading->user_data = user_data;
     reading->images = json_object();
     reading->newest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     reading->locked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     ask(&top, "", N_NAMES, NULL, drover_session_list, take_images);
-}
-
-/* ---- The tree ---- */
-
-const json_t *
-drover_image_tree_get(DroverImageTree *tree)
-{
-    gint64 now = g_get_monotonic_time();
-
-    if (tree->images != NULL && now - tree->read < FRESH_SECONDS * G_USEC_PER_SEC)
-        return tree->images;
-    if (tree->reading == NULL)
-        begin(tree);
-    return NULL;
-}
-
-DroverImageTree *
-drover_image_tree_new(DroverSession *session, DroverImageTreeFunc changed, gpointer user_data)
-{
-    DroverImageTree *tree = g_new0(DroverImageTree, 1);
-
-    tree->session = session;
-    tree->changed = changed;
-    tree->user_data = user_data;
-    return tree;
+    return reading;
 }
 
 void
-drover_image_tree_free(DroverImageTree *tree)
+drover_image_reading_cancel(DroverImageReading *reading)
 {
-    if (tree->reading != NULL)
-        tree->reading->tree = NULL;
-    json_decref(tree->images);
-    g_free(tree);
+    reading->done = NULL;
 }
