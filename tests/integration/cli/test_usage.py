@@ -1,5 +1,6 @@
 """`drover` as a program: options, exit statuses, configuration, drivers."""
 
+import json
 import os
 import re
 import subprocess
@@ -124,6 +125,28 @@ class ValidateTest(CliCase):
             self.assertEqual(bad.status, 1, text)
             self.assertIn(expected, bad.err)
             self.assertRegex(bad.err, r'checked\.yaml:\d+:\d+: error: ')
+
+    def test_OS_01_OS_02_openstack(self):
+        """What labels and images of the cloud say must be enough, and agree."""
+        both = {'image-id': 'x', 'image-name': 'y'}
+        good = {'name': 'l', 'cloud-image': 'i', 'flavor-name': 'small'}
+        for label, image, expected in (
+                ({**good, 'diskimage': 'd'}, {}, 'one of diskimage and cloud-image'),
+                ({'name': 'l', 'flavor-name': 'small'}, {}, 'one of diskimage and cloud-image'),
+                ({'name': 'l', 'cloud-image': 'i'}, {}, 'needs min-ram or flavor-name'),
+                (good, both, 'cloud-image i has image-id and image-name'),
+                ({**good, 'cloud-image': 'j'}, {}, 'cloud-image: j is not in cloud-images')):
+            provider = {'name': 'p', 'driver': 'openstack', 'cloud': 'c',
+                        'cloud-images': [{'name': 'i', **image}],
+                        'diskimages': [{'name': 'd'}],
+                        'pools': [{'name': 'main', 'labels': [label]}]}
+            bad = self.validate(json.dumps({
+                'zookeeper-servers': [{'host': 'h'}], 'labels': [{'name': 'l'}],
+                'diskimages': [{'name': 'd', 'elements': ['vm']}], 'providers': [provider]},
+                indent=1))
+            self.assertEqual(bad.status, 1, expected)
+            self.assertIn(expected, bad.err)
+            self.assertRegex(bad.err, r'checked\.yaml:\d+:\d+: error: .*\bp\b')
 
     def test_CLI_50_all_mistakes_at_once(self):
         bad = self.validate('zookeeper-servers: [{host: h}]\ndiskimages:\n'

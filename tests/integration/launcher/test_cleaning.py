@@ -364,7 +364,7 @@ class VanishedRequests(CleaningCase):
 class RequestLocks(CleaningCase):
     own_server = True
 
-    def test_L_86_stale_locks(self):
+    def test_L_86_Z_52_stale_locks(self):
         gone, kept = f'{REQUEST_LOCKS}/200-8000000001', f'{REQUEST_LOCKS}/200-8000000002'
         held = f'{REQUEST_LOCKS}/200-8000000003'
         asked_for = self.submit('l')

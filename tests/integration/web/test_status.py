@@ -234,7 +234,7 @@ class Listeners(LauncherCase):
         Site(other).poll('/label-list', lambda rows: rows == [
             {'label': 'a'}, {'label': 'b'}, {'label': 'c'}])
 
-    def test_W_19_ready_and_lists_before_the_start(self):
+    def test_W_19_L_107_ready_and_lists_before_the_start(self):
         port = free_port()
         launcher = self.launcher(provider('p', machines(1)), webapp=WEBAPP, port=port)
         site = Site(launcher)
