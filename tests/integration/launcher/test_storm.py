@@ -1,9 +1,11 @@
 """Everything at once: many clients, three launchers, two clouds that fail, launchers that are killed,
 stopped, reloaded, or lose their session. In the end nothing is lost, doubled, or left over.
 
-DROVER_TEST_SEED repeats a run as far as threads allow; DROVER_TEST_FULL makes it ten times as long.
+DROVER_TEST_SEED repeats a run as far as threads allow. DROVER_TEST_STORM_MINUTES: how long storms
+follow each other, at least one; DROVER_TEST_FULL makes each ten times as long.
 """
 
+import os
 import signal
 import time
 import unittest
@@ -87,6 +89,12 @@ class Storm(LauncherCase):
         chance = seed_of(self)
         launchers = self.start_all()
         self.wait_for_pools('p-main', 'p-main', 'q-main', 'r-main', 's-main')
+        end = time.monotonic() + 60 * float(os.environ.get('DROVER_TEST_STORM_MINUTES', 0))
+        self.storm(launchers, chance)
+        while time.monotonic() < end:
+            self.storm(launchers, chance)
+
+    def storm(self, launchers, chance):
         crowd = Crowd(self.hosts, chance, workers=8, labels=['l', 'l', 'm'], most_nodes=2,
                       may_fail=True).start(1500 if is_full() else 150)
         happenings = [self.kill, self.kill, self.stop, self.freeze, self.reload, self.weather,
