@@ -275,6 +275,16 @@ class Registering(StaticCase):
                                          cluster.nodes().values()) == ['0', '1'])
         self.assertEqual(sorted(self.observer.sync().nodes()), first_two)
 
+    def test_FT_04_names_have_no_meaning(self):
+        """What is called fake is contacted like anything else."""
+        sshd = self.sshd()
+        launcher = self.launcher(provider('p', [
+            machine('fake.invalid', 'l', checked=True, timeout=3, connection_port=sshd.port),
+            self.host(sshd)]))
+        launcher.wait_for_log('WARNING .*Cannot register fake.invalid')
+        self.wait_for_ready(1)
+        self.assertEqual(self.only_node()[1]['hostname'], '127.0.0.1')
+
     def test_ST_42_half_of_the_machines_dead(self):
         silent = self.listener('127.0.0.1')
         alive = self.listener('127.0.0.2')
