@@ -18,6 +18,7 @@ static const DroverCommand *const commands[] = {
     &drover_hold_command,
     &drover_delete_command,
     &drover_info_command,
+    &drover_alien_image_list_command,
     &drover_config_validate_command,
     &drover_driver_list_command,
     &drover_driver_info_command,

@@ -40,7 +40,7 @@ struct _DroverCommand {
     int (*run)(DroverCli *cli, const char *argument);
 };
 
-extern const DroverCommand drover_list_command, drover_hold_command, drover_delete_command,
+extern const DroverCommand drover_list_command, drover_alien_image_list_command, drover_hold_command, drover_delete_command,
     drover_info_command, drover_config_validate_command, drover_driver_list_command,
     drover_driver_info_command, drover_request_list_command, drover_request_submit_command,
     drover_request_show_command, drover_request_release_command, drover_explain_command,

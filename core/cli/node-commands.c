@@ -2,9 +2,11 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/node-table.h"
+#include "cli/provider.h"
 #include "model/node.h"
 
-#define LOCK_WAIT (5 * 1000) /* milliseconds */
+#define LOCK_WAIT      (5 * 1000) /* milliseconds */
+#define DELETE_SECONDS 600
 
 /* ---- list ---- */
 
@@ -72,6 +74,9 @@ typedef struct {
     DroverNodeState state;
     /* May object: FALSE, with the exit status after a message. NULL: everything goes. */
     gboolean (*allows)(DroverCli *cli, const DroverNode *node, int *status);
+    /* What comes after the new state was written, with the lock still held; returns the exit
+     * status. NULL: the lock is released in the same step. */
+    int (*then)(DroverCli *cli, DroverLock *lock, const DroverNode *node, DroverRecord *written);
 } Fate;
 
 /*
@@ -87,9 +92,9 @@ was_written(DroverStore *store, const DroverRecord *written)
     return found != NULL && g_bytes_equal(found->data, written->data);
 }
 
-/* Writes the node's new state and releases the lock, in one step. */
+/* Writes the node's new state and may release the lock, in one step. */
 static DroverChangeOutcome
-write_state(DroverCli *cli, DroverLock *lock, const DroverNode *node, DroverNodeState state,
+write_state(DroverCli *cli, DroverLock *lock, const DroverNode *node, const Fate *fate,
             DroverRecord **written)
 {
     g_autoptr(json_t) record = drover_node_record(node);
@@ -97,13 +102,14 @@ write_state(DroverCli *cli, DroverLock *lock, const DroverNode *node, DroverNode
     DroverChange *change = drover_change_new(drover_store_session(cli->store));
     DroverChangeOutcome outcome;
 
-    drover_node_record_set_state(record, state);
+    drover_node_record_set_state(record, fate->state);
     *written = g_new0(DroverRecord, 1);
     (*written)->name = g_strdup(node->id);
     (*written)->data = drover_record_bytes(record);
     drover_change_hold(change, lock);
     drover_change_set(change, path, (*written)->data, node->version);
-    drover_change_release(change, lock);
+    if (fate->then == NULL)
+        drover_change_release(change, lock);
     outcome = drover_store_commit(cli->store, change, NULL);
     if (outcome == DROVER_CHANGE_UNKNOWN && was_written(cli->store, *written))
         outcome = DROVER_CHANGE_DONE;
@@ -133,7 +139,9 @@ change_locked(DroverCli *cli, DroverLock *lock, const char *id, const Fate *fate
             return drover_cli_fail(cli, "node %s is unusable: %s", id, error->message);
         if (fate->allows != NULL && !fate->allows(cli, node, &status))
             return status;
-        outcome = write_state(cli, lock, node, fate->state, &written);
+        outcome = write_state(cli, lock, node, fate, &written);
+        if (outcome == DROVER_CHANGE_DONE && fate->then != NULL)
+            return fate->then(cli, lock, node, written);
         if (outcome == DROVER_CHANGE_DONE) {
             print_one(cli, written);
             return 0;
@@ -181,7 +189,7 @@ change_state(DroverCli *cli, const char *id, const Fate *fate)
 static int
 hold(DroverCli *cli, const char *id)
 {
-    static const Fate fate = {DROVER_NODE_HOLD, NULL};
+    static const Fate fate = {.state = DROVER_NODE_HOLD};
 
     return change_state(cli, id, &fate);
 }
@@ -205,35 +213,86 @@ static const GOptionEntry delete_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
-/*
- * Machines that exist already have nothing that would have to be deleted: their nodes go as without
- * --now. Other drivers' machines are deleted by a launcher only.
- */
+static const DroverProviderConfig *
+provider_of(const DroverCli *cli, const DroverNode *node)
+{
+    return node->provider != NULL ? drover_config_find_provider(cli->config, node->provider) : NULL;
+}
+
 static gboolean
 can_delete_now(DroverCli *cli, const DroverNode *node, int *status)
 {
-    const DroverProviderConfig *provider =
-        node->provider != NULL ? drover_config_find_provider(cli->config, node->provider) : NULL;
-    const struct drover_driver *driver;
-    g_autoptr(GError) error = NULL;
+    if (provider_of(cli, node) != NULL)
+        return TRUE;
+    drover_cli_notice(cli, "Provider %s for node %s not defined on this launcher",
+                      node->provider != NULL ? node->provider : "None", node->id);
+    if (cli->json)
+        print_one(cli, NULL);
+    *status = 0;
+    return FALSE;
+}
 
-    if (provider == NULL) {
-        drover_cli_notice(cli, "Provider %s for node %s not defined on this launcher",
-                          node->provider != NULL ? node->provider : "None", node->id);
-        if (cli->json)
-            print_one(cli, NULL);
-        *status = 0;
-        return FALSE;
+/* Releases the lock and deletes it with the record, unless somebody else waits for the lock. */
+static int
+delete_record(DroverCli *cli, DroverLock *lock, const DroverNode *node)
+{
+    g_autofree char *path = drover_node_path(node->id),
+                    *directory = drover_node_lock_path(node->id);
+    DroverChange *change = drover_change_new(drover_store_session(cli->store));
+    DroverChangeOutcome outcome;
+
+    drover_change_hold(change, lock);
+    drover_change_release(change, lock);
+    drover_change_delete(change, directory, -1);
+    drover_change_delete(change, path, -1);
+    outcome = drover_store_commit(cli->store, change, NULL);
+    if (outcome != DROVER_CHANGE_DONE && outcome != DROVER_CHANGE_GONE)
+        return drover_cli_fail(cli,
+                               "the machine of node %s is gone, its record is not (%s); a launcher "
+                               "deletes it",
+                               node->id, drover_change_outcome_name(outcome));
+    print_one(cli, NULL);
+    return 0;
+}
+
+static gboolean
+delete_machine(DroverCliProvider *provider, const DroverNode *node, GError **error)
+{
+    DroverTaskInput input = {.node_id = node->id,
+                             .external_id = node->external_id,
+                             .pool = node->pool,
+                             .label = node->labels[0]};
+    g_autoptr(GError) problem = NULL;
+
+    if (node->external_id == NULL ||
+        drover_cli_provider_run(provider, DROVER_TASK_MACHINE_DELETE, &input, DELETE_SECONDS, NULL,
+                                &problem) ||
+        g_error_matches(problem, DROVER_ERROR, DROVER_ERROR_NOT_FOUND))
+        return TRUE;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return FALSE;
+}
+
+/*
+ * Machines that exist already have nothing that would have to be deleted: their nodes go as without
+ * --now. What fails here is left to a launcher.
+ */
+static int
+delete_now(DroverCli *cli, DroverLock *lock, const DroverNode *node, DroverRecord *written)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DroverCliProvider) provider =
+        drover_cli_provider_open(cli, provider_of(cli, node), &error);
+
+    if (provider != NULL && !drover_cli_provider_can(provider, DROVER_CAN_MACHINES)) {
+        print_one(cli, written);
+        return 0;
     }
-    driver = drover_driver_host_find(drover_cli_drivers(cli), provider->driver, &error);
-    if (driver == NULL)
-        *status = drover_cli_fail(cli, "%s", error->message);
-    else if (driver->capabilities & DROVER_CAN_MACHINES)
-        *status = drover_cli_fail(cli,
-                                  "--now is not available yet for machines of the driver %s; "
-                                  "without it a launcher deletes the node",
-                                  driver->name);
-    return driver != NULL && (driver->capabilities & DROVER_CAN_MACHINES) == 0;
+    drover_record_free(written);
+    if (provider == NULL || !delete_machine(provider, node, &error))
+        return drover_cli_fail(cli, "the machine of node %s cannot be deleted from here: %s",
+                               node->id, error->message);
+    return delete_record(cli, lock, node);
 }
 
 /* The last resort for a node whose provider is gone for good. */
@@ -269,8 +328,12 @@ forget(DroverCli *cli, const char *id)
 
 static int delete (DroverCli *cli, const char *id)
 {
-    Fate fate = {DROVER_NODE_DELETING, now ? can_delete_now : NULL};
+    Fate fate = {.state = DROVER_NODE_DELETING};
 
+    if (now) {
+        fate.allows = can_delete_now;
+        fate.then = delete_now;
+    }
     return force ? forget(cli, id) : change_state(cli, id, &fate);
 }
 

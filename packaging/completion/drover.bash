@@ -1,7 +1,7 @@
 # bash completion for drover, also under the name nodepool. Ids come from ZooKeeper, which is not
 # waited for long.
 
-_drover_commands='list request-list request explain watch hold delete info config-validate driver launcher'
+_drover_commands='list request-list request explain watch hold delete info alien-image-list config-validate driver launcher'
 _drover_options='-h --help -c --config -s --secure -l --log-config --debug --json --connect-timeout
     --version'
 declare -A _drover_second=(

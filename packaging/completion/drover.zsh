@@ -26,6 +26,7 @@ _drover_commands() {
         'hold:keep a node from being used'
         'delete:delete a node'
         'info:show what ZooKeeper knows of a provider'
+        'alien-image-list:list images that clouds have and ZooKeeper does not know'
         'config-validate:check the configuration'
         'driver:drivers that are installed'
         'launcher:command a launcher'

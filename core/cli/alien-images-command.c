@@ -1,0 +1,169 @@
+/* drover alien-image-list */
+#include <string.h>
+
+#include "cli/provider.h"
+#include "cli/table.h"
+#include "model/image-reading.h"
+
+#define LIST_SECONDS 300
+#define BUILD_TAG    "nodepool_build_id"
+
+/* ---- What ZooKeeper knows ---- */
+
+typedef struct {
+    gboolean done;
+    json_t *images; /* NULL: could not be read */
+} Images;
+
+static void
+on_images(const json_t *images, gpointer user_data)
+{
+    Images *result = user_data;
+
+    result->images = json_incref((json_t *)images);
+    result->done = TRUE;
+}
+
+static json_t *
+read_images(DroverStore *store)
+{
+    Images result = {0};
+
+    drover_image_reading_begin(drover_store_session(store), on_images, &result);
+    drover_store_wait(store, &result.done, -1);
+    return result.images;
+}
+
+/* An upload under way is none of an alien. */
+static gboolean
+is_upload(const json_t *upload, const char *provider)
+{
+    const char *state = drover_json_string(json_object_get(upload, "record"), "state");
+
+    return g_strcmp0(drover_json_string(upload, "provider"), provider) == 0 &&
+           (g_strcmp0(state, "ready") == 0 || g_strcmp0(state, "uploading") == 0);
+}
+
+/* A set of the ids at the provider's cloud. */
+static GHashTable *
+known_ids(const json_t *images, const char *provider)
+{
+    GHashTable *ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    const char *name;
+    json_t *image, *build, *upload;
+    size_t i;
+
+    json_object_foreach((json_t *)images, name, image)
+    {
+        json_object_foreach(json_object_get(image, "builds"), name, build)
+        {
+            json_array_foreach(json_object_get(build, "uploads"), i, upload)
+            {
+                const char *id =
+                    drover_json_string(json_object_get(upload, "record"), "external_id");
+
+                if (id != NULL && is_upload(upload, provider))
+                    g_hash_table_add(ids, g_strdup(id));
+            }
+        }
+    }
+    return ids;
+}
+
+/* ---- What the cloud has ---- */
+
+static GPtrArray *
+list_images(DroverCli *cli, const DroverProviderConfig *config, GError **error)
+{
+    g_autoptr(DroverCliProvider) provider = drover_cli_provider_open(cli, config, error);
+    DroverTaskInput input = {0};
+    GPtrArray *items = NULL;
+
+    if (provider == NULL)
+        return NULL;
+    if (!drover_cli_provider_can(provider, DROVER_CAN_IMAGES))
+        return g_ptr_array_new();
+    drover_cli_provider_run(provider, DROVER_TASK_IMAGE_LIST, &input, LIST_SECONDS, &items, error);
+    return items;
+}
+
+static gboolean
+is_alien(const json_t *item, GHashTable *known)
+{
+    const char *text = drover_json_string(item, "tags"), *id = drover_json_string(item, "id");
+    g_autoptr(json_t) tags =
+        text != NULL ? drover_json_parse_object(text, strlen(text), NULL) : NULL;
+
+    return id != NULL && drover_json_string(tags, BUILD_TAG) != NULL &&
+           !g_hash_table_contains(known, id);
+}
+
+static void
+add_aliens(DroverCli *cli, const DroverProviderConfig *config, const json_t *images, json_t *rows)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) items = list_images(cli, config, &error);
+    g_autoptr(GHashTable) known = known_ids(images, config->name);
+
+    if (items == NULL) {
+        g_printerr("Exception listing alien images for %s: %s\n", config->name, error->message);
+        return;
+    }
+    for (guint i = 0; i < items->len; i++)
+        if (is_alien(items->pdata[i], known))
+            json_array_append_new(rows,
+                                  json_pack("{s:s, s:O?, s:O}", "provider", config->name, "name",
+                                            json_object_get(items->pdata[i], "name"), "image_id",
+                                            json_object_get(items->pdata[i], "id")));
+}
+
+/* ---- The command ---- */
+
+static void
+print_table(json_t *rows)
+{
+    static const char *const headers[] = {"Provider", "Name", "Image ID", NULL};
+    g_autoptr(DroverTable) table = drover_table_new(headers);
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        char **cells = g_new0(char *, G_N_ELEMENTS(headers));
+
+        cells[0] = g_strdup(drover_json_string(row, "provider"));
+        cells[1] = g_strdup(drover_json_string(row, "name"));
+        cells[2] = g_strdup(drover_json_string(row, "image_id"));
+        drover_table_add_row(table, cells);
+    }
+    drover_table_print(table);
+}
+
+static int
+alien_image_list(DroverCli *cli, const char *name)
+{
+    g_autoptr(json_t) images = read_images(cli->store);
+    g_autoptr(json_t) rows = json_array();
+
+    if (images == NULL)
+        return drover_cli_fail(cli, "the images in ZooKeeper cannot be read");
+    for (guint i = 0; i < cli->config->providers->len; i++) {
+        const DroverProviderConfig *config = cli->config->providers->pdata[i];
+
+        if (name == NULL || g_str_equal(name, config->name))
+            add_aliens(cli, config, images, rows);
+    }
+    if (cli->json)
+        drover_cli_print_json(g_steal_pointer(&rows));
+    else
+        print_table(rows);
+    return 0;
+}
+
+const DroverCommand drover_alien_image_list_command = {
+    .name = "alien-image-list",
+    .summary = "List images that clouds have and ZooKeeper does not know",
+    .argument = "[PROVIDER]",
+    .needs_store = TRUE,
+    .run = alien_image_list,
+};
