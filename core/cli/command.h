@@ -40,12 +40,14 @@ struct _DroverCommand {
     int (*run)(DroverCli *cli, const char *argument);
 };
 
-extern const DroverCommand drover_list_command, drover_alien_image_list_command, drover_hold_command, drover_delete_command,
-    drover_info_command, drover_config_validate_command, drover_driver_list_command,
-    drover_driver_info_command, drover_request_list_command, drover_request_submit_command,
-    drover_request_show_command, drover_request_release_command, drover_explain_command,
-    drover_watch_command, drover_launcher_status_command, drover_launcher_pause_command,
-    drover_launcher_unpause_command, drover_launcher_graceful_command, drover_launcher_stop_command,
+extern const DroverCommand drover_list_command, drover_alien_image_list_command,
+    drover_erase_command, drover_export_image_data_command, drover_import_image_data_command,
+    drover_hold_command, drover_delete_command, drover_info_command, drover_config_validate_command,
+    drover_driver_list_command, drover_driver_info_command, drover_request_list_command,
+    drover_request_submit_command, drover_request_show_command, drover_request_release_command,
+    drover_explain_command, drover_watch_command, drover_launcher_status_command,
+    drover_launcher_pause_command, drover_launcher_unpause_command,
+    drover_launcher_graceful_command, drover_launcher_stop_command,
     drover_launcher_reconfigure_command, drover_launcher_explain_command,
     drover_launcher_dump_command, drover_launcher_profile_command;
 

@@ -412,6 +412,71 @@ drover_store_commit(DroverStore *store, DroverChange *change, char **created)
     return commit.outcome;
 }
 
+static gboolean
+fail_to_write(const char *path, DroverChangeOutcome outcome, GError **error)
+{
+    g_set_error(error, DROVER_ERROR, DROVER_ERROR_FAILED, "%s cannot be written: %s", path,
+                drover_change_outcome_name(outcome));
+    return FALSE;
+}
+
+static gboolean
+delete_children(DroverStore *store, const char *path, GError **error)
+{
+    const char *const paths[] = {path, NULL};
+    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+
+    if (lists == NULL)
+        return FALSE;
+    for (char **name = lists->pdata[0]; name != NULL && *name != NULL; name++) {
+        g_autofree char *child = g_strconcat(path, "/", *name, NULL);
+
+        if (!drover_store_delete_tree(store, child, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+drover_store_delete_tree(DroverStore *store, const char *path, GError **error)
+{
+    DroverChangeOutcome outcome;
+
+    do {
+        DroverChange *change;
+
+        if (!delete_children(store, path, error))
+            return FALSE;
+        change = drover_change_new(store->session);
+        drover_change_delete(change, path, -1);
+        outcome = drover_store_commit(store, change, NULL);
+    } while (outcome == DROVER_CHANGE_BUSY || outcome == DROVER_CHANGE_CONFLICT ||
+             outcome == DROVER_CHANGE_UNKNOWN);
+    return outcome == DROVER_CHANGE_DONE || outcome == DROVER_CHANGE_GONE ||
+           fail_to_write(path, outcome, error);
+}
+
+static void
+on_ensured(const DroverReadReply *reply, gpointer user_data)
+{
+    *(gboolean *)user_data = TRUE;
+}
+
+gboolean
+drover_store_put(DroverStore *store, const char *path, GBytes *data, GError **error)
+{
+    DroverChange *change = drover_change_new(store->session);
+    DroverChangeOutcome outcome;
+    gboolean ensured = FALSE;
+
+    /* One that failed shows when the data is written. */
+    drover_session_ensure(store->session, path, on_ensured, &ensured);
+    drover_store_wait(store, &ensured, -1);
+    drover_change_set(change, path, data, -1);
+    outcome = drover_store_commit(store, change, NULL);
+    return outcome == DROVER_CHANGE_DONE || fail_to_write(path, outcome, error);
+}
+
 typedef struct {
     gboolean complete;
     DroverLockOutcome outcome;

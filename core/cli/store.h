@@ -66,5 +66,10 @@ GPtrArray *drover_store_list_each(DroverStore *store, const char *const *paths, 
 /* Commits the change and waits. `created` (may be NULL): the first name that the server gave. */
 DroverChangeOutcome drover_store_commit(DroverStore *store, DroverChange *change, char **created);
 
+/* Deletes a znode with all that is below it; whatever appears meanwhile, too. */
+gboolean drover_store_delete_tree(DroverStore *store, const char *path, GError **error);
+/* Writes the data at the path, whose znode and parents are made as needed. */
+gboolean drover_store_put(DroverStore *store, const char *path, GBytes *data, GError **error);
+
 /* Waits for a lock; `wait` as for drover_lock_acquire(). */
 DroverLockOutcome drover_store_lock(DroverStore *store, DroverLock *lock, gint64 wait);

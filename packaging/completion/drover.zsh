@@ -27,6 +27,9 @@ _drover_commands() {
         'delete:delete a node'
         'info:show what ZooKeeper knows of a provider'
         'alien-image-list:list images that clouds have and ZooKeeper does not know'
+        'erase:forget everything that ZooKeeper knows of a provider'
+        'export-image-data:save what ZooKeeper knows of images in a file'
+        'import-image-data:restore what export-image-data saved'
         'config-validate:check the configuration'
         'driver:drivers that are installed'
         'launcher:command a launcher'
@@ -58,6 +61,8 @@ _drover_command() {
         _arguments $common '--now[not through a launcher]' '--force[even when it is locked]' \
             '1:node:_drover_values id list'
         ;;
+    erase) _arguments $common '--force[do not ask]' '1:provider' ;;
+    export-image-data | import-image-data) _arguments $common '1:file:_files' ;;
     config-validate) _arguments $common '--strict[as strict as Nodepool]' ;;
     request) _arguments $common '1:command:(submit show release)' '*::argument:_drover_request' ;;
     driver)

@@ -191,10 +191,11 @@ class CliCase(unittest.TestCase):
 
     # ---- Running the program ----
 
-    def drover(self, *arguments, program=DROVER, config=None):
+    def drover(self, *arguments, program=DROVER, config=None, answer=''):
+        """`answer`: what it finds on its standard input."""
         done = subprocess.run([program, '-c', config or self.config, *arguments],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=LIMIT, check=False)
+                              input=answer, capture_output=True, text=True, timeout=LIMIT,
+                              check=False)
         self.assertIsNone(SANITIZER.search(done.stderr), done.stderr)
         return Result(done.returncode, done.stdout, done.stderr)
 
