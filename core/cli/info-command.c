@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/python-literal.h"
 #include "cli/table.h"
+#include "model/component.h"
 #include "model/node.h"
 
 #define IMAGES_PATH "/nodepool/images"
@@ -101,6 +102,44 @@ provider_nodes(DroverStore *store, const char *provider, GError **error)
     return rows;
 }
 
+/* ---- Health ---- */
+
+/* What is wrong with the provider, as its pools' components say: each launcher's words once. */
+static json_t *
+provider_problems(DroverStore *store, const char *provider, GError **error)
+{
+    g_autoptr(GPtrArray) records =
+        drover_store_read_all(store, DROVER_COMPONENTS_PATH "/pool", DROVER_READ_PLAIN, error);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    json_t *problems = records != NULL ? json_array() : NULL;
+
+    for (guint i = 0; records != NULL && i < records->len; i++) {
+        g_autoptr(DroverComponent) component =
+            drover_component_decode(((const DroverRecord *)records->pdata[i])->data, NULL);
+        g_autofree char *text = NULL;
+
+        if (component == NULL || component->problem == NULL ||
+            g_strcmp0(component->provider_name, provider) != 0)
+            continue;
+        text = g_strdup_printf("%s: %s", component->hostname, component->problem);
+        if (g_hash_table_add(seen, g_strdup(text)))
+            json_array_append_new(problems, drover_json_from_string(text));
+    }
+    return problems;
+}
+
+static void
+print_problems(const json_t *problems)
+{
+    const json_t *problem;
+    size_t i;
+
+    json_array_foreach(problems, i, problem)
+    {
+        drover_cli_print("Unhealthy at %s\n", json_string_value(problem));
+    }
+}
+
 /* ---- The command ---- */
 
 static void
@@ -129,7 +168,7 @@ info(DroverCli *cli, const char *provider)
     static const char *const node_headers[] = {"ID", "Server ID", NULL};
     static const char *const node_keys[] = {"id", "server_id", NULL};
     g_autoptr(GError) error = NULL;
-    g_autoptr(json_t) images = NULL, nodes = NULL;
+    g_autoptr(json_t) images = NULL, nodes = NULL, problems = NULL;
 
     /* A name with a slash would be another path; no provider has such a name. */
     if (strchr(provider, '/') == NULL)
@@ -138,17 +177,20 @@ info(DroverCli *cli, const char *provider)
         images = json_array();
     if (images != NULL)
         nodes = provider_nodes(cli->store, provider, &error);
-    if (nodes == NULL)
+    if (nodes != NULL)
+        problems = provider_problems(cli->store, provider, &error);
+    if (problems == NULL)
         return drover_cli_fail(cli, "%s", error->message);
     if (cli->json) {
-        drover_cli_print_json(
-            json_pack("{s:s, s:O, s:O}", "provider", provider, "images", images, "nodes", nodes));
+        drover_cli_print_json(json_pack("{s:s, s:O, s:O, s:O}", "provider", provider, "images",
+                                        images, "nodes", nodes, "problems", problems));
         return 0;
     }
     drover_cli_print("ZooKeeper data for provider %s\n\nImage data:\n", provider);
     print_rows(images, image_headers, image_keys);
     drover_cli_print("\nNodes:\n");
     print_rows(nodes, node_headers, node_keys);
+    print_problems(problems);
     return 0;
 }
 

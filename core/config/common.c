@@ -136,6 +136,9 @@ static const struct drover_option options[] = {
     STRING(PROV "driver", 0, "openstack", "Driver that serves the provider."),
     INTEGER(PROV "max-concurrency", "-1", NULL,
             "Launches at the same time; -1 means no limit, 0 that nothing is served."),
+    INTEGER(PROV "driver-timeout", NULL, "1..",
+            "Seconds after which a provider whose driver does not come back from a call is "
+            "unhealthy; 300, or 3600 for a driver that says that it blocks."),
     INTEGER(PROV "priority", NULL, NULL, "Smaller is preferred; 100 when nothing is set."),
     LIST(PROV "pools[]", "name", "Parts of the provider, each with its own limits and labels."),
     NAME(POOL "name", "Name of the pool, once in its provider."),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "driver/helper.h"
 #include "driver/table.h"
 
 #define SUFFIX ".so"
@@ -109,10 +110,15 @@ load(const char *path, const char *name, GError **error)
 {
     DroverDriverTable *table = g_hash_table_lookup(residents, path);
     const struct drover_driver *theirs;
+    g_autofree char *reason = NULL;
     lt_dlhandle handle;
 
     if (table != NULL)
         return &table->driver;
+    if (!drover_helper_try_load(path, &reason)) {
+        refuse(error, path, reason);
+        return NULL;
+    }
     handle = open_bound(path, error);
     if (handle == NULL)
         return NULL;

@@ -5,6 +5,8 @@
  * is loaded, RTLD_NOW and RTLD_LOCAL. The driver's table is copied into one of the host's own size,
  * so a shorter table's missing tail reads as NULL and a longer table's tail is ignored.
  *
+ * Each file is loaded in another process first, so that one which does harm at once is refused too.
+ *
  * What was loaded stays until the process ends, also when the host is freed: a provider's thread
  * that has not come back yet may still be in the driver's code.
  */

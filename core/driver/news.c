@@ -3,6 +3,7 @@
 
 typedef struct {
     DroverRunner *runner;
+    const char *function;
     void (*say)(const struct drover_driver *driver, void *self, const char *first,
                 const char *second);
     char *first, *second;
@@ -27,13 +28,13 @@ on_news(gpointer data)
 
     if (!drover_runner_is_open(runner))
         return;
-    drover_runner_enter(runner);
+    drover_runner_enter(runner, news->function);
     news->say(drover_runner_driver(runner), drover_runner_self(runner), news->first, news->second);
-    drover_runner_leave(runner, "news");
+    drover_runner_leave(runner);
 }
 
 static void
-post(DroverRunner *runner,
+post(DroverRunner *runner, const char *function,
      void (*say)(const struct drover_driver *driver, void *self, const char *first,
                  const char *second),
      const char *first, const char *second)
@@ -41,6 +42,7 @@ post(DroverRunner *runner,
     News *news = g_new0(News, 1);
 
     news->runner = drover_runner_ref(runner);
+    news->function = function;
     news->say = say;
     news->first = g_strdup(first);
     news->second = g_strdup(second);
@@ -80,23 +82,23 @@ say_scan_failed(const struct drover_driver *driver, void *self, const char *labe
 void
 drover_runner_idle(DroverRunner *runner)
 {
-    post(runner, say_idle, NULL, NULL);
+    post(runner, "provider_idle", say_idle, NULL, NULL);
 }
 
 void
 drover_runner_node_deleted(DroverRunner *runner, const char *node_id)
 {
-    post(runner, say_deleted, node_id, NULL);
+    post(runner, "node_deleted", say_deleted, node_id, NULL);
 }
 
 void
 drover_runner_node_reused(DroverRunner *runner, const char *node_id, const char *request_id)
 {
-    post(runner, say_reused, node_id, request_id);
+    post(runner, "node_reused", say_reused, node_id, request_id);
 }
 
 void
 drover_runner_scan_failed(DroverRunner *runner, const char *label, const char *external_id)
 {
-    post(runner, say_scan_failed, label, external_id);
+    post(runner, "scan_failed", say_scan_failed, label, external_id);
 }

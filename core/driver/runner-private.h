@@ -15,8 +15,8 @@ void drover_runner_unref(DroverRunner *runner);
  * and one that comes back late is logged under the name of its function. May be nested, by a driver
  * that runs the thread's main context itself.
  */
-void drover_runner_enter(DroverRunner *runner);
-void drover_runner_leave(DroverRunner *runner, const char *function);
+void drover_runner_enter(DroverRunner *runner, const char *function);
+void drover_runner_leave(DroverRunner *runner);
 
 const struct drover_driver *drover_runner_driver(const DroverRunner *runner);
 /* Whether tasks can run now, and the driver's own object, which may be NULL. Provider's thread. */
@@ -45,6 +45,14 @@ void drover_runner_on_called(void *data, const char *method, const char *url, in
 /* On the core loop: tells whoever is interested. */
 void drover_runner_tell_call(const DroverRunner *runner, const char *method, const char *url,
                              int status, gint64 milliseconds);
+
+/* ---- inventory.c ---- */
+
+/* Of DroverMachine. */
+GPtrArray *drover_inventory_new(void);
+/* Lets the driver add its machines. FALSE when it fails. Provider's thread. */
+gboolean drover_inventory_list(DroverRunner *runner, const struct drover_value *config,
+                               GPtrArray *machines);
 
 /* ---- Tasks ---- */
 

@@ -2,9 +2,14 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "driver/watch.h"
 
 /* A driver that does not say that it blocks is expected back sooner. */
 #define SLOW_MILLISECONDS 1000
+/* Unless "driver-timeout" says it: how long a call may take before its provider is unhealthy. */
+#define USUAL_LIMIT_SECONDS    300
+#define BLOCKING_LIMIT_SECONDS 3600
+#define MOST_LOG_LINE          (16 * 1024)
 
 /*
  * The thread owns itself: it ends when its loop does, and the last it does is to tell the core
@@ -20,7 +25,7 @@ struct _DroverRunner {
     GMainContext *context;
     GMainLoop *loop;
     DroverChannel *to_thread, *to_core;
-    _Atomic gint64 entered; /* when the driver was called, in microseconds; 0: it was not */
+    DroverWatch *watch;
 
     /* The core loop's part. */
     GThread *thread;
@@ -32,6 +37,8 @@ struct _DroverRunner {
     gboolean closing;
     DroverRunnerCalledFunc called; /* or NULL; set before the thread begins */
     gpointer called_data;
+    DroverRunnerHealthFunc health; /* or NULL, also when closing */
+    gpointer health_data;
 
     /* The provider thread's part; machines and problem are the core loop's once opened. */
     struct drover_provider *provider;
@@ -40,7 +47,6 @@ struct _DroverRunner {
     GHashTable *running; /* tasks begun and not ended */
     GPtrArray *machines;
     GError *problem;
-    guint depth; /* of calls into the driver */
     gboolean ending;
 };
 
@@ -65,23 +71,22 @@ drover_runner_tell_core(DroverRunner *runner, DroverChannelFunc func, gpointer d
 static void on_close(gpointer data);
 
 void
-drover_runner_enter(DroverRunner *runner)
+drover_runner_enter(DroverRunner *runner, const char *function)
 {
-    if (runner->depth++ == 0)
-        runner->entered = g_get_monotonic_time();
+    drover_watch_enter(runner->watch, function);
 }
 
 void
-drover_runner_leave(DroverRunner *runner, const char *function)
+drover_runner_leave(DroverRunner *runner)
 {
-    gint64 took = (g_get_monotonic_time() - runner->entered) / 1000;
+    gint64 took = drover_watch_leave(runner->watch);
     g_autofree char *text = NULL;
 
-    if (--runner->depth > 0)
+    if (took < 0)
         return;
-    runner->entered = 0;
     if (took >= SLOW_MILLISECONDS && !drover_runner_can(runner, DROVER_MAY_BLOCK)) {
-        text = g_strdup_printf("%s() took %" G_GINT64_FORMAT " ms", function, took);
+        text = g_strdup_printf("%s() took %" G_GINT64_FORMAT " ms",
+                               drover_watch_function(runner->watch), took);
         drover_runner_log(runner, DROVER_INFO, NULL, text);
     }
     /* Asked for while the driver was running the thread's main context. */
@@ -92,9 +97,7 @@ drover_runner_leave(DroverRunner *runner, const char *function)
 gint64
 drover_runner_blocked_for(const DroverRunner *runner)
 {
-    gint64 entered = runner->entered;
-
-    return entered != 0 ? (g_get_monotonic_time() - entered) / 1000 : 0;
+    return drover_watch_blocked_for(runner->watch);
 }
 
 /* ---- Small things ---- */
@@ -141,6 +144,19 @@ drover_runner_tasks(const DroverRunner *runner)
     return g_hash_table_size(runner->tasks);
 }
 
+/* A log may be read in a terminal, which obeys some bytes. */
+static char *
+printable(const char *text)
+{
+    g_autofree char *beginning = g_strndup(text, MOST_LOG_LINE);
+    char *valid = g_utf8_make_valid(beginning, -1);
+
+    for (char *byte = valid; *byte != '\0'; byte++)
+        if (g_ascii_iscntrl(*byte) && *byte != '\n' && *byte != '\t')
+            *byte = '?';
+    return valid;
+}
+
 void
 drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const char *node_id,
                   const char *text)
@@ -149,11 +165,12 @@ drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const
                                             [DROVER_INFO] = DROVER_LOG_INFO,
                                             [DROVER_WARNING] = DROVER_LOG_WARNING,
                                             [DROVER_ERR] = DROVER_LOG_ERROR};
+    g_autofree char *line = printable(text);
     DroverLogLevel known =
         level >= DROVER_DEBUG && level <= DROVER_ERR ? levels[level] : DROVER_LOG_WARNING;
 
     drover_log(known, &(DroverLogSubject){.logger = runner->logger, .node_id = node_id}, "%s",
-               text);
+               line);
 }
 
 void
@@ -191,57 +208,38 @@ on_provider_fail(void *data, enum drover_failure failure, const char *text)
         failure == DROVER_FAILURE_PERMANENT ? DROVER_ERROR_CONFIG : DROVER_ERROR_FAILED, valid);
 }
 
+/* A late call of the driver's may have kept it. */
+static void
+on_provider_released(void *data)
+{
+    drover_runner_unref(data);
+}
+
 static const struct drover_provider_host provider_host = {
-    .log = on_provider_log, .fail = on_provider_fail, .called = drover_runner_on_called};
-
-static void
-machine_free(gpointer data)
-{
-    DroverMachine *machine = data;
-
-    g_free(machine->pool);
-    g_free(machine);
-}
-
-static void
-on_add_machine(void *data, const char *pool, const struct drover_value *config, uint32_t slots)
-{
-    DroverRunner *runner = data;
-    DroverMachine *machine = g_new0(DroverMachine, 1);
-
-    machine->pool = g_strdup(pool);
-    machine->config = config;
-    machine->slots = slots;
-    g_ptr_array_add(runner->machines, machine);
-}
+    .log = on_provider_log,
+    .fail = on_provider_fail,
+    .called = drover_runner_on_called,
+    .released = on_provider_released,
+};
 
 static gboolean
 open_provider(DroverRunner *runner)
 {
     int outcome;
 
-    runner->provider =
-        drover_host_provider_new(runner->name, runner->config, &provider_host, runner);
-    drover_runner_enter(runner);
+    runner->provider = drover_host_provider_new(runner->name, runner->config, &provider_host,
+                                                drover_runner_ref(runner));
+    drover_runner_enter(runner, "provider_open");
     outcome = runner->driver->provider_open(runner->provider, &runner->self);
-    drover_runner_leave(runner, "provider_open");
+    drover_runner_leave(runner);
     return outcome == 0;
 }
 
 static gboolean
 list_inventory(DroverRunner *runner)
 {
-    struct drover_inventory *inventory;
-    int outcome;
-
-    if (!drover_runner_can(runner, DROVER_CAN_INVENTORY))
-        return TRUE;
-    inventory = drover_host_inventory_new(on_add_machine, runner);
-    drover_runner_enter(runner);
-    outcome = runner->driver->inventory_list(runner->self, inventory);
-    drover_runner_leave(runner, "inventory_list");
-    drover_host_inventory_free(inventory);
-    return outcome == 0;
+    return !drover_runner_can(runner, DROVER_CAN_INVENTORY) ||
+           drover_inventory_list(runner, runner->config, runner->machines);
 }
 
 static void
@@ -249,9 +247,9 @@ say(DroverRunner *runner, void (*function)(void *self), const char *name)
 {
     if (function == NULL)
         return;
-    drover_runner_enter(runner);
+    drover_runner_enter(runner, name);
     function(runner->self);
-    drover_runner_leave(runner, name);
+    drover_runner_leave(runner);
 }
 
 static void
@@ -298,7 +296,7 @@ on_close(gpointer data)
     DroverRunner *runner = data;
 
     runner->ending = TRUE;
-    if (runner->depth > 0 || g_hash_table_size(runner->running) > 0 ||
+    if (drover_watch_is_inside(runner->watch) || g_hash_table_size(runner->running) > 0 ||
         !g_main_loop_is_running(runner->loop))
         return;
     if (runner->open) {
@@ -374,7 +372,8 @@ drover_runner_new(const struct drover_driver *driver, const char *name,
     runner->to_core = drover_channel_new(NULL);
     runner->tasks = g_hash_table_new_full(NULL, NULL, drover_task_unref, NULL);
     runner->running = g_hash_table_new_full(NULL, NULL, drover_task_unref, NULL);
-    runner->machines = g_ptr_array_new_with_free_func(machine_free);
+    runner->machines = drover_inventory_new();
+    runner->watch = drover_watch_new();
     return runner;
 }
 
@@ -399,6 +398,7 @@ drover_runner_unref(DroverRunner *runner)
     g_main_loop_unref(runner->loop);
     g_main_context_unref(runner->context);
     drover_value_free(runner->config);
+    drover_watch_free(runner->watch);
     g_free(runner->logger);
     g_free(runner->name);
     g_free(runner);
@@ -415,6 +415,7 @@ on_ended(gpointer data)
         return;
     }
     g_thread_join(runner->thread);
+    drover_watch_end(runner->watch);
     /* Nobody reads them any more. */
     drover_channel_close(runner->to_thread);
     drover_channel_close(runner->to_core);
@@ -423,10 +424,48 @@ on_ended(gpointer data)
     drover_runner_unref(runner);
 }
 
+/* How long a call may take. */
+static guint
+limit_seconds(const DroverRunner *runner)
+{
+    gboolean blocks = drover_runner_can(runner, DROVER_MAY_BLOCK);
+    gint64 seconds = drover_value_get_integer(
+        runner->config, "driver-timeout", blocks ? BLOCKING_LIMIT_SECONDS : USUAL_LIMIT_SECONDS);
+
+    return (guint)CLAMP(seconds, 1, G_MAXINT);
+}
+
+static void
+on_health(gpointer data)
+{
+    DroverRunner *runner = data;
+    const char *problem = drover_watch_problem(runner->watch);
+    g_autofree char *text =
+        problem != NULL ? g_strconcat("unhealthy: ", problem, NULL) : g_strdup("healthy again");
+
+    drover_runner_log(runner, problem != NULL ? DROVER_ERR : DROVER_INFO, NULL, text);
+    if (runner->health != NULL)
+        runner->health(runner, problem, runner->health_data);
+}
+
+void
+drover_runner_set_health(DroverRunner *runner, DroverRunnerHealthFunc health, gpointer user_data)
+{
+    runner->health = health;
+    runner->health_data = user_data;
+}
+
+const char *
+drover_runner_problem(const DroverRunner *runner)
+{
+    return drover_watch_problem(runner->watch);
+}
+
 static void
 start_thread(DroverRunner *runner)
 {
     runner->thread = g_thread_new("provider", run, runner);
+    drover_watch_begin(runner->watch, limit_seconds(runner), on_health, runner);
 }
 
 void
@@ -443,6 +482,7 @@ drover_runner_close(DroverRunner *runner, gboolean cancel, DroverRunnerClosedFun
                     gpointer user_data)
 {
     runner->closing = TRUE;
+    runner->health = NULL;
     runner->closed = closed;
     runner->closed_data = user_data;
     /* One that was never opened has no thread yet; it gets one to end on. */

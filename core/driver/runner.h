@@ -93,6 +93,19 @@ typedef void (*DroverRunnerCalledFunc)(const DroverRunner *runner, const char *m
 void drover_runner_set_called(DroverRunner *runner, DroverRunnerCalledFunc called,
                               gpointer user_data);
 
+/*
+ * The provider has become unhealthy, `problem` is one sentence why; or healthy again, then it is
+ * NULL. It is unhealthy while a call into its driver takes longer than the configuration's
+ * "driver-timeout" allows. Not called any more once the runner is closed.
+ */
+typedef void (*DroverRunnerHealthFunc)(const DroverRunner *runner, const char *problem,
+                                       gpointer user_data);
+/* Before it is opened. */
+void drover_runner_set_health(DroverRunner *runner, DroverRunnerHealthFunc health,
+                              gpointer user_data);
+/* Why it is unhealthy now; NULL: it is not. */
+const char *drover_runner_problem(const DroverRunner *runner);
+
 /* Starts the thread, opens and starts the provider. */
 void drover_runner_open(DroverRunner *runner, DroverRunnerOpenFunc opened, gpointer user_data);
 /* A newer configuration of the same provider is about to start. */

@@ -11,6 +11,7 @@
 #define LEAST_OPTION_SIZE offsetof(struct drover_option, fallback)
 #define MOST_OPTION_SIZE  4096
 #define MOST_OPTIONS      4096
+#define MOST_TEXT         (64 * 1024)
 
 #define KNOWN_CAPABILITIES                                                                         \
     (DROVER_CAN_MACHINES | DROVER_CAN_INVENTORY | DROVER_CAN_IMAGES | DROVER_CAN_QUOTA |           \
@@ -93,6 +94,15 @@ has_functions(const struct drover_driver *driver, const char *path, GError **err
     return TRUE;
 }
 
+/* NULL is one, too. */
+static gboolean
+is_text(const char *text)
+{
+    gsize length = text != NULL ? strnlen(text, MOST_TEXT + 1) : 0;
+
+    return length <= MOST_TEXT && g_utf8_validate(text != NULL ? text : "", (gssize)length, NULL);
+}
+
 static gboolean
 is_usable(const struct drover_driver *driver, const char *path, const char *name, GError **error)
 {
@@ -101,6 +111,10 @@ is_usable(const struct drover_driver *driver, const char *path, const char *name
     if (driver->name == NULL || driver->version == NULL || driver->description == NULL ||
         driver->licence == NULL)
         return refuse(error, driver, path, "it lacks a name, version, description or licence");
+    if (!is_text(driver->name) || !is_text(driver->version) || !is_text(driver->description) ||
+        !is_text(driver->licence))
+        return refuse(error, driver, path,
+                      "its name, version, description or licence is too long, or not UTF-8");
     if (strcmp(driver->name, name) != 0)
         return refuse(error, driver, path, "it calls itself %s", driver->name);
     if (unknown != 0)
@@ -111,10 +125,24 @@ is_usable(const struct drover_driver *driver, const char *path, const char *name
     return has_functions(driver, path, error);
 }
 
+static const size_t option_texts[] = {
+    offsetof(struct drover_option, path),     offsetof(struct drover_option, fallback),
+    offsetof(struct drover_option, allowed),  offsetof(struct drover_option, fallback_when),
+    offsetof(struct drover_option, unique),   offsetof(struct drover_option, refers_to),
+    offsetof(struct drover_option, old_name), offsetof(struct drover_option, help)};
+
 static gboolean
 is_known_option(const struct drover_driver *driver, const struct drover_option *option,
                 const char *path, GError **error)
 {
+    for (guint i = 0; i < G_N_ELEMENTS(option_texts); i++) {
+        const char *text;
+
+        memcpy(&text, (const char *)option + option_texts[i], sizeof(text));
+        if (!is_text(text))
+            return refuse(error, driver, path,
+                          "it has an option with a text that is too long, or not UTF-8");
+    }
     if (option->type < DROVER_OPTION_STRING || option->type > DROVER_OPTION_ANY)
         return refuse(error, driver, path, "its option %s is of a type that is not known (%d)",
                       option->path, (int)option->type);

@@ -8,6 +8,13 @@
 #include "base/json.h"
 #include "driver/task-private.h"
 
+/* What one operation may say in all, and one text of it. */
+#define MOST_ANSWER  (32 * 1024 * 1024)
+#define MOST_TEXT    (64 * 1024)
+#define MOST_MESSAGE (16 * 1024)
+/* Whatever it is about, it costs something to keep. */
+#define LEAST_COST 256
+
 static void complain(DroverTask *task, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static void
@@ -20,6 +27,45 @@ complain(DroverTask *task, const char *format, ...)
     text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     drover_runner_log(task->runner, DROVER_WARNING, task->node_id, text);
+}
+
+/* ---- How much ---- */
+
+/* FALSE when there is no room for so many bytes more: the operation will have failed. */
+static gboolean
+has_room(DroverTask *task, gsize bytes)
+{
+    if (!task->too_much && bytes <= MOST_ANSWER && task->said + bytes + LEAST_COST <= MOST_ANSWER) {
+        task->said += bytes + LEAST_COST;
+        return TRUE;
+    }
+    if (!task->too_much)
+        complain(task, "the driver says more than %d MiB of one operation", MOST_ANSWER >> 20);
+    task->too_much = TRUE;
+    return FALSE;
+}
+
+/* NULL is short. FALSE, and logged, when the text is too long. */
+static gboolean
+is_short(DroverTask *task, const char *what, const char *text)
+{
+    gsize length = text != NULL ? strnlen(text, MOST_TEXT + 1) : 0;
+
+    if (length > MOST_TEXT) {
+        complain(task, "the driver says a %s of more than %d KiB, which is left out", what,
+                 MOST_TEXT >> 10);
+        return FALSE;
+    }
+    return has_room(task, length);
+}
+
+/* What can be shown of a text: valid, and not too long. */
+static char *
+shown(const char *text)
+{
+    g_autofree char *beginning = g_strndup(text, MOST_MESSAGE);
+
+    return g_utf8_make_valid(beginning, -1);
 }
 
 /* ---- Fields ---- */
@@ -117,20 +163,23 @@ set_field(DroverTask *task, const char *name, guint form, json_t *value)
 static void
 on_set_string(void *data, const char *name, const char *value)
 {
-    set_field(data, name, FORM_TEXT, value != NULL ? json_string(value) : json_null());
+    if (is_short(data, "text", value))
+        set_field(data, name, FORM_TEXT, value != NULL ? json_string(value) : json_null());
 }
 
 static void
 on_set_integer(void *data, const char *name, int64_t value)
 {
-    set_field(data, name, FORM_INTEGER, json_integer(value));
+    if (has_room(data, 0))
+        set_field(data, name, FORM_INTEGER, json_integer(value));
 }
 
 static void
 on_set_json(void *data, const char *name, const char *text)
 {
-    set_field(data, name, FORM_JSON,
-              text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : json_null());
+    if (is_short(data, "JSON text", text))
+        set_field(data, name, FORM_JSON,
+                  text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : json_null());
 }
 
 static void
@@ -139,6 +188,8 @@ on_add_host_key(void *data, const char *key)
     json_t *fields = current_fields(data);
     json_t *keys = json_object_get(fields, "host_keys");
 
+    if (!is_short(data, "host key", key))
+        return;
     if (keys == NULL) {
         keys = json_array();
         json_object_set_new(fields, "host_keys", keys);
@@ -156,7 +207,7 @@ on_set_resource(void *data, const char *name, double amount)
     if (task->items->len > 0)
         resources = json_object_get(current_fields(task), "resources");
     /* No limit is no entry: JSON has no infinity. */
-    if (name == NULL || isnan(amount) || isinf(amount))
+    if (name == NULL || isnan(amount) || isinf(amount) || !is_short(task, "resource's name", name))
         return;
     json_object_set_new(resources, name,
                         amount == floor(amount) && fabs(amount) < 1e15
@@ -168,8 +219,11 @@ static void
 on_add_item(void *data, const char *kind, const char *id)
 {
     DroverTask *task = data;
-    json_t *item = json_object();
+    json_t *item;
 
+    if (!is_short(task, "kind", kind) || !is_short(task, "id", id))
+        return;
+    item = json_object();
     json_object_set_new(item, "kind", drover_json_from_string(kind));
     json_object_set_new(item, "id", drover_json_from_string(id));
     json_object_set_new(item, "resources", json_object());
@@ -179,7 +233,10 @@ on_add_item(void *data, const char *kind, const char *id)
 static void
 on_append_text(void *data, const char *text, size_t length)
 {
-    g_string_append_len(((DroverTask *)data)->text, text, (gssize)length);
+    DroverTask *task = data;
+
+    if (has_room(task, length))
+        g_string_append_len(task->text, text, (gssize)length);
 }
 
 /* ---- Failures ---- */
@@ -192,7 +249,7 @@ on_fail(void *data, enum drover_failure failure, const char *text)
 
     task->failure = known ? failure : DROVER_FAILURE_OTHER;
     g_free(task->message);
-    task->message = g_utf8_make_valid(text, -1);
+    task->message = shown(text);
 }
 
 static void
@@ -229,9 +286,10 @@ static void
 on_set_status(void *data, const char *status)
 {
     DroverTask *task = data;
-    g_autofree char *valid = status != NULL ? g_utf8_make_valid(status, -1) : NULL;
+    g_autofree char *valid = status != NULL ? shown(status) : NULL;
 
-    if (g_strcmp0(valid, task->last_status) == 0)
+    if (g_strcmp0(valid, task->last_status) == 0 ||
+        !has_room(task, valid != NULL ? strlen(valid) : 0))
         return;
     if (valid != NULL)
         drover_runner_log(task->runner, DROVER_DEBUG, task->node_id, valid);

@@ -29,6 +29,8 @@ struct _DroverTask {
     enum drover_failure failure; /* 0: none was set */
     char *message;
     gint64 retry_after;
+    gsize said;        /* bytes, of all kinds */
+    gboolean too_much; /* more than what is taken: it fails */
 
     gint woken; /* atomic: a step is on its way */
     _Atomic guint64 progress_done, progress_total;

@@ -192,9 +192,9 @@ static void
 end(DroverTask *task)
 {
     clear_timer(task);
-    drover_runner_enter(task->runner);
+    drover_runner_enter(task->runner, functions[task->kind].name);
     g_clear_pointer(&task->op, drover_host_operation_free);
-    drover_runner_leave(task->runner, functions[task->kind].name);
+    drover_runner_leave(task->runner);
     drover_task_tell_core(task, deliver, NULL);
     drover_runner_task_ended(task->runner, task);
 }
@@ -248,9 +248,9 @@ save(DroverTask *task)
 
     if (task->saved_changed == NULL || driver_of(task)->operation_save == NULL)
         return;
-    drover_runner_enter(task->runner);
+    drover_runner_enter(task->runner, "operation_save");
     text = driver_of(task)->operation_save(drover_runner_self(task->runner), task->op);
-    drover_runner_leave(task->runner, "operation_save");
+    drover_runner_leave(task->runner);
     if (text != NULL && !can_be_kept(task, text))
         g_clear_pointer(&text, free);
     if (g_strcmp0(text, task->saved) != 0) {
@@ -270,10 +270,10 @@ resume(DroverTask *task)
 
     if (driver->operation_resume == NULL)
         return FALSE;
-    drover_runner_enter(task->runner);
+    drover_runner_enter(task->runner, "operation_resume");
     outcome =
         driver->operation_resume(drover_runner_self(task->runner), task->op, task->resumed_from);
-    drover_runner_leave(task->runner, "operation_resume");
+    drover_runner_leave(task->runner);
     return outcome == 0;
 }
 
@@ -287,9 +287,9 @@ call_driver(DroverTask *task)
     clear_timer(task);
     task->stepping = TRUE;
     task->step_again = task->said_when = FALSE;
-    drover_runner_enter(task->runner);
+    drover_runner_enter(task->runner, functions[task->kind].name);
     outcome = step_function(task)(drover_runner_self(task->runner), task->op);
-    drover_runner_leave(task->runner, functions[task->kind].name);
+    drover_runner_leave(task->runner);
     task->stepping = FALSE;
     return outcome;
 }
@@ -321,7 +321,10 @@ step(DroverTask *task)
         run_on(task);
         return;
     }
-    if (outcome == DROVER_DONE)
+    if (task->too_much)
+        set_failure(task, DROVER_FAILURE_OTHER, "driver %s answered too much to %s()",
+                    driver_of(task)->name, functions[task->kind].name);
+    else if (outcome == DROVER_DONE)
         task->failure = 0;
     else if (outcome != DROVER_FAILED)
         set_failure(task, DROVER_FAILURE_OTHER,
@@ -399,9 +402,9 @@ drover_task_cancel_here(DroverTask *task)
         return;
     drover_host_operation_cancel(task->op);
     if (driver->operation_cancel != NULL) {
-        drover_runner_enter(task->runner);
+        drover_runner_enter(task->runner, "operation_cancel");
         driver->operation_cancel(drover_runner_self(task->runner), task->op);
-        drover_runner_leave(task->runner, "operation_cancel");
+        drover_runner_leave(task->runner);
     }
     step(task);
 }

@@ -81,7 +81,7 @@ drop_unserved_pools(DroverLauncher *launcher)
             g_ptr_array_remove_index(launcher->pools, i - 1);
 }
 
-/* A provider started, or failed to: its pools follow. */
+/* A provider started, or failed to, or its health is another: its pools follow. */
 static void
 on_manager_changed(DroverManager *manager, gpointer user_data)
 {

@@ -86,10 +86,12 @@ provider_object(const DroverManager *manager)
 {
     const DroverProviderConfig *config = drover_manager_config(manager);
     const DroverRunner *runner = drover_manager_runner(manager);
-    const char *problem = drover_manager_problem(manager);
-    const char *state = drover_manager_is_running(manager) ? "running"
-                        : problem != NULL                  ? "failed"
-                                                           : "starting";
+    const char *illness = drover_manager_illness(manager);
+    const char *problem = illness != NULL ? illness : drover_manager_problem(manager);
+    const char *state = illness != NULL                      ? "unhealthy"
+                        : drover_manager_is_running(manager) ? "running"
+                        : problem != NULL                    ? "failed"
+                                                             : "starting";
 
     return json_pack("{s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:I}", "name",
                      drover_json_from_string(config->name), "driver",

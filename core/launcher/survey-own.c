@@ -54,6 +54,9 @@ export_provider(const DroverSurvey *survey, const DroverManager *manager)
 
     for (guint i = 0; i < config->pools->len; i++)
         export_pool(survey, config, config->pools->pdata[i]);
+    drover_metrics_set(metrics, DROVER_FAMILY_PROVIDER_HEALTHY, DROVER_LABELS(config->name),
+                       drover_manager_is_running(manager) &&
+                           drover_manager_illness(manager) == NULL);
     export_resources(metrics, DROVER_FAMILY_PROVIDER_USAGE, config->name, NULL,
                      drover_usage_of_provider(survey->launcher->parts.usage, config->name));
     if (facts != NULL)
@@ -80,8 +83,10 @@ void
 drover_survey_count_own(DroverSurvey *survey)
 {
     static const DroverFamily families[] = {
-        DROVER_FAMILY_POOL_MAX_SERVERS,   DROVER_FAMILY_POOL_PAUSED,    DROVER_FAMILY_POOL_USAGE,
-        DROVER_FAMILY_PROVIDER_AVAILABLE, DROVER_FAMILY_PROVIDER_USAGE, DROVER_FAMILY_TENANT_LIMIT};
+        DROVER_FAMILY_POOL_MAX_SERVERS,   DROVER_FAMILY_POOL_PAUSED,
+        DROVER_FAMILY_POOL_USAGE,         DROVER_FAMILY_PROVIDER_HEALTHY,
+        DROVER_FAMILY_PROVIDER_AVAILABLE, DROVER_FAMILY_PROVIDER_USAGE,
+        DROVER_FAMILY_TENANT_LIMIT};
     const DroverLauncher *launcher = survey->launcher;
 
     for (guint i = 0; i < G_N_ELEMENTS(families); i++)

@@ -25,6 +25,7 @@ drover_component_decode(GBytes *data, GError **error)
     component->provider_name = g_strdup(drover_json_string(record, "provider_name"));
     component->supported_labels = drover_json_strings(record, "supported_labels");
     component->priority = drover_json_integer(record, "priority", DEFAULT_PRIORITY);
+    component->problem = g_strdup(drover_json_string(record, "problem"));
     component->paused = drover_json_boolean(record, "paused", FALSE);
     return component;
 }
@@ -34,6 +35,7 @@ drover_component_free(DroverComponent *component)
 {
     if (component == NULL)
         return;
+    g_free(component->problem);
     g_free(component->hostname);
     g_free(component->kind);
     g_free(component->state);
@@ -64,6 +66,8 @@ drover_component_encode(const DroverComponent *component)
             drover_json_from_strings((const char *const *)component->supported_labels));
         json_object_set_new(record, "priority", json_integer(component->priority));
         json_object_set_new(record, "paused", json_boolean(component->paused));
+        json_object_set_new(record, "healthy", json_boolean(component->problem == NULL));
+        drover_record_set_string(record, "problem", component->problem);
     }
     return drover_record_bytes(record);
 }

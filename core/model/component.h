@@ -26,6 +26,7 @@ typedef struct {
     char **supported_labels;
     gint64 priority; /* smaller is preferred */
     gboolean paused;
+    char *problem; /* why the provider is unhealthy; NULL: it is not */
 } DroverComponent;
 
 /* NULL with DROVER_ERROR_MALFORMED. Extra keys do no harm. */

@@ -1,19 +1,13 @@
-/*
- * Operations as drivers see them; what they say is passed on to the host.
- *
- * A handle is a number in the clothes of a pointer, and is never given out twice. A driver that
- * uses one late, after the operation has ended, is therefore simply not heard, whichever thread it
- * is on, and cannot touch another operation.
- */
+/* Operations as drivers see them; what they say is passed on to the host. */
 #include <glib.h>
-#include <pthread.h>
 
 #include <drover/host.h>
 
 #include "format.h"
+#include "handle.h"
 
 typedef struct {
-    gint references; /* atomic: the table's, and one for each call under way */
+    DroverHandled handled;
     const struct drover_operation_host *host;
     void *data;
     char *node_id, *external_id, *pool, *label;
@@ -24,16 +18,11 @@ typedef struct {
     void (*release)(void *state);
 } Operation;
 
-/* Handle -> Operation, for those that have not ended. */
-static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
-static GHashTable *living;
-static gsize last_handle;
-
 static void
-operation_unref(Operation *op)
+operation_release(gpointer object)
 {
-    if (!g_atomic_int_dec_and_test(&op->references))
-        return;
+    Operation *op = object;
+
     op->host->released(op->data);
     g_hash_table_unref(op->inputs);
     g_free(op->node_id);
@@ -42,35 +31,13 @@ operation_unref(Operation *op)
     g_free(op->label);
     g_free(op);
 }
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operation, operation_unref)
-
-static struct drover_operation *
-enter(Operation *op)
-{
-    struct drover_operation *handle;
-
-    pthread_mutex_lock(&living_lock);
-    if (living == NULL)
-        living = g_hash_table_new(NULL, NULL);
-    handle = GSIZE_TO_POINTER(++last_handle);
-    g_hash_table_insert(living, handle, op);
-    pthread_mutex_unlock(&living_lock);
-    return handle;
-}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operation, drover_handled_unref)
 
 /* A new reference; NULL when it has ended. */
 static Operation *
 find(const struct drover_operation *handle)
 {
-    Operation *op = NULL;
-
-    pthread_mutex_lock(&living_lock);
-    if (living != NULL)
-        op = g_hash_table_lookup(living, handle);
-    if (op != NULL)
-        g_atomic_int_inc(&op->references);
-    pthread_mutex_unlock(&living_lock);
-    return op;
+    return drover_handle_find(handle, operation_release);
 }
 
 /* Passes one call on to the host, unless the operation has ended. */
@@ -81,21 +48,6 @@ find(const struct drover_operation *handle)
         if (op != NULL)                                                                            \
             op->host->call;                                                                        \
     } while (0)
-
-/* The table's reference. */
-static Operation *
-leave(struct drover_operation *handle)
-{
-    Operation *op;
-
-    pthread_mutex_lock(&living_lock);
-    op = g_hash_table_lookup(living, handle);
-    g_hash_table_remove(living, handle);
-    if (g_hash_table_size(living) == 0)
-        g_clear_pointer(&living, g_hash_table_unref);
-    pthread_mutex_unlock(&living_lock);
-    return op;
-}
 
 /* ---- The host's side ---- */
 
@@ -115,7 +67,6 @@ drover_host_operation_new(const struct drover_operation_input *input,
 {
     Operation *op = g_new0(Operation, 1);
 
-    op->references = 1;
     op->host = host;
     op->data = data;
     op->node_id = g_strdup(input->node_id);
@@ -125,13 +76,13 @@ drover_host_operation_new(const struct drover_operation_input *input,
     op->pool_config = input->pool_config;
     op->label_config = input->label_config;
     op->inputs = copy_inputs(input->inputs);
-    return enter(op);
+    return drover_handle_new(op, operation_release);
 }
 
 void
 drover_host_operation_free(struct drover_operation *handle)
 {
-    g_autoptr(Operation) op = leave(handle);
+    g_autoptr(Operation) op = drover_handle_end(handle);
 
     if (op->release != NULL)
         op->release(op->state);

@@ -122,6 +122,14 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
 }
 
 static void
+on_health(const DroverRunner *runner, const char *problem, gpointer user_data)
+{
+    DroverManager *manager = user_data;
+
+    manager->hooks->changed(manager, manager->user_data);
+}
+
+static void
 on_called(const DroverRunner *runner, const char *method, const char *url, int status,
           gint64 milliseconds, gpointer telemetry)
 {
@@ -146,6 +154,7 @@ start(DroverManager *manager)
     manager->runner_own = manager->own;
     manager->runner = drover_runner_new(driver, manager->own->name, manager->own->values);
     drover_runner_set_called(manager->runner, on_called, manager->parts->telemetry);
+    drover_runner_set_health(manager->runner, on_health, manager);
     manager->hooks->runner_began(manager->user_data);
     drover_runner_open(manager->runner, on_opened, manager);
 }
@@ -204,8 +213,10 @@ drover_manager_retire(DroverManager *manager)
     g_clear_handle_id(&manager->retry_timer, g_source_remove);
     g_clear_pointer(&manager->registrar, drover_registrar_free);
     g_clear_pointer(&manager->leaks, drover_leaks_free);
-    if (manager->runner != NULL)
+    if (manager->runner != NULL) {
+        drover_runner_set_health(manager->runner, NULL, NULL);
         drover_runner_idle(manager->runner);
+    }
     manager->retired = TRUE;
     free_when_idle(manager);
 }
@@ -232,6 +243,12 @@ const char *
 drover_manager_problem(const DroverManager *manager)
 {
     return manager->problem;
+}
+
+const char *
+drover_manager_illness(const DroverManager *manager)
+{
+    return manager->runner != NULL ? drover_runner_problem(manager->runner) : NULL;
 }
 
 gboolean

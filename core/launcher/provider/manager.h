@@ -18,7 +18,7 @@
 typedef struct _DroverManager DroverManager;
 
 typedef struct {
-    /* The provider started, or failed to. */
+    /* The provider started, or failed to; it became unhealthy, or healthy again. */
     void (*changed)(DroverManager *manager, gpointer user_data);
     /* Something became known, or ended, after which the pools may decide otherwise. */
     void (*woken)(gpointer user_data);
@@ -42,6 +42,8 @@ const DroverProviderConfig *drover_manager_config(const DroverManager *manager);
 gboolean drover_manager_is_running(const DroverManager *manager);
 /* Why it is not running: one sentence, or NULL. */
 const char *drover_manager_problem(const DroverManager *manager);
+/* Why it is unhealthy, running or not: its driver does not come back. One sentence, or NULL. */
+const char *drover_manager_illness(const DroverManager *manager);
 /* Its nodes are machines that exist already: nothing is launched or deleted at a cloud. */
 gboolean drover_manager_has_inventory(const DroverManager *manager);
 

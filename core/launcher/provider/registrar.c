@@ -522,8 +522,13 @@ take_machine(DroverRegistrar *registrar, const DroverProviderConfig *config, gui
     own->labels = machine_labels(machine->config);
     own->pool = drover_provider_config_find_pool(config, machine->pool);
     own->registering = g_new0(guint64, machine->slots / 64 + 1);
-    own->due = own->first = own->compare = TRUE;
-    slot_machine->slots = machine->slots;
+    own->due = own->first = own->compare = own->pool != NULL;
+    slot_machine->slots = own->pool != NULL ? machine->slots : 0;
+    if (own->pool == NULL)
+        drover_log_for(
+            DROVER_LOG_WARNING, LOGGER,
+            "Provider %s: the driver lists a machine of pool %s, which is not configured",
+            config->name, machine->pool);
     /* Copies: answers may still come when the runner and its configuration are gone. */
     slot_machine->identity.name = g_strdup(drover_value_get_string(machine->config, "name", ""));
     slot_machine->identity.username =

@@ -436,8 +436,19 @@ note_handlers(DroverPool *pool)
 }
 
 static void
+leave_all(DroverPool *pool, const char *why)
+{
+    g_autoptr(GPtrArray) open = open_requests(pool);
+
+    for (guint i = 0; i < open->len; i++)
+        drover_verdicts_note(pool->verdicts, ((const DroverRequest *)open->pdata[i])->id,
+                             drover_verdict_name(DROVER_VERDICT_DEFER), why);
+}
+
+static void
 look_at_requests(DroverPool *pool, const GPtrArray *coming)
 {
+    const char *illness = drover_manager_illness(pool->manager);
     g_autoptr(GPtrArray) open = NULL;
     DroverPoolView view;
 
@@ -445,6 +456,10 @@ look_at_requests(DroverPool *pool, const GPtrArray *coming)
         take_up_requests(pool);
     step_handlers(pool);
     note_handlers(pool);
+    if (illness != NULL) {
+        leave_all(pool, illness);
+        return;
+    }
     open = open_requests(pool);
     if (open->len == 0)
         return;
@@ -455,16 +470,6 @@ look_at_requests(DroverPool *pool, const GPtrArray *coming)
     for (guint i = 0; i < open->len; i++)
         decide(pool, &view, g_ptr_array_index(open, i));
     clear_view(&view);
-}
-
-static void
-leave_all(DroverPool *pool, const char *why)
-{
-    g_autoptr(GPtrArray) open = open_requests(pool);
-
-    for (guint i = 0; i < open->len; i++)
-        drover_verdicts_note(pool->verdicts, ((const DroverRequest *)open->pdata[i])->id,
-                             drover_verdict_name(DROVER_VERDICT_DEFER), why);
 }
 
 void

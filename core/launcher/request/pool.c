@@ -34,6 +34,7 @@ drover_pool_subject(const DroverPool *pool, const DroverRequest *request)
 static GBytes *
 component_record(const DroverPool *pool)
 {
+    const char *illness = pool->manager != NULL ? drover_manager_illness(pool->manager) : NULL;
     DroverComponent component = {.hostname = (char *)drover_host_name(),
                                  .kind = (char *)"pool",
                                  .state = (char *)(pool->held != NULL ? "paused" : "running"),
@@ -44,7 +45,8 @@ component_record(const DroverPool *pool)
                                  .provider_name = pool->provider,
                                  .supported_labels = pool->config->labels,
                                  .priority = pool->config->priority,
-                                 .paused = pool->paused || pool->held != NULL};
+                                 .paused = pool->paused || pool->held != NULL || illness != NULL,
+                                 .problem = (char *)illness};
 
     return drover_component_encode(&component);
 }

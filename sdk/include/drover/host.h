@@ -92,6 +92,8 @@ struct drover_provider_host {
      */
     void (*called)(void *data, const char *method, const char *url, int status,
                    int64_t milliseconds);
+    /* Nothing uses `data` any more; see struct drover_operation_host. May be NULL. */
+    void (*released)(void *data);
 };
 
 /* The configuration lives longer than the provider. */

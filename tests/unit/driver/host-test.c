@@ -134,6 +134,22 @@ test_list(void)
     g_assert_cmpuint(refused, ==, 17);
 }
 
+/* A file that does harm when it is loaded is refused, by name, and nothing else is harmed. */
+static void
+test_harmful(gconstpointer user_data)
+{
+    const char *const *expected = user_data; /* name, then what the message must contain */
+    g_autofree char *directory = g_build_filename(HOSTILE_DIR, expected[0], NULL);
+    const char *const directories[] = {directory, NULL};
+    g_autoptr(DroverDriverHost) host = drover_driver_host_new(directories);
+    g_autofree char *file = g_strdup_printf("%s.so", expected[0]);
+    g_autoptr(GError) error = NULL;
+
+    g_assert_null(drover_driver_host_find(host, expected[0], &error));
+    g_assert_nonnull(strstr(error->message, file));
+    g_assert_nonnull(strstr(error->message, expected[1]));
+}
+
 /* What is not a shared object at all, and the search order. */
 static void
 test_first_directory_wins(void)
@@ -157,6 +173,11 @@ test_first_directory_wins(void)
 int
 main(int argc, char **argv)
 {
+    static const char *const harmful[][2] = {
+        {"crashing", "loading it crashes"},
+        {"leaving", "loading it ends the process (status 0)"},
+        {"hanging", "loading it takes more than 10 s"},
+    };
     static const char *const refused[][2] = {
         {"oldmajor", "it was built for ABI 0.0, this host offers 1.0"},
         {"newmajor", "it was built for ABI 2.0, this host offers 1.0"},
@@ -189,5 +210,10 @@ main(int argc, char **argv)
     g_test_add_func("/driver-host/C-41-not-installed", test_not_installed);
     g_test_add_func("/driver-host/list", test_list);
     g_test_add_func("/driver-host/first-directory-wins", test_first_directory_wins);
+    for (guint i = 0; i < G_N_ELEMENTS(harmful); i++) {
+        g_autofree char *path = g_strconcat("/driver-host/harmful-", harmful[i][0], NULL);
+
+        g_test_add_data_func(path, harmful[i], test_harmful);
+    }
     return g_test_run();
 }

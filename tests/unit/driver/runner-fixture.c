@@ -8,18 +8,28 @@
 #define LIMIT_MILLISECONDS 30000
 
 void
-fixture_begin(Fixture *fixture, const char *mode)
+fixture_begin_driver(Fixture *fixture, const char *directory, const char *name,
+                     const struct drover_value *config)
 {
-    const char *const directories[] = {SAMPLE_DIR, NULL};
-    struct drover_value *config = drover_value_new_map();
+    const char *const directories[] = {directory, NULL};
+    g_autoptr(GError) error = NULL;
     const struct drover_driver *driver;
 
     *fixture = (Fixture){.host = drover_driver_host_new(directories)};
     fixture->ids = g_ptr_array_new_with_free_func(g_free);
     fixture->saved = g_ptr_array_new_with_free_func(g_free);
-    driver = drover_driver_host_find(fixture->host, "good", NULL);
-    drover_value_set(config, "mode", drover_value_new_string(mode));
+    driver = drover_driver_host_find(fixture->host, name, &error);
+    g_assert_no_error(error);
     fixture->runner = drover_runner_new(driver, "sample-provider", config);
+}
+
+void
+fixture_begin(Fixture *fixture, const char *mode)
+{
+    struct drover_value *config = drover_value_new_map();
+
+    drover_value_set(config, "mode", drover_value_new_string(mode));
+    fixture_begin_driver(fixture, SAMPLE_DIR, "good", config);
     drover_value_free(config);
 }
 
@@ -36,10 +46,22 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
 }
 
 void
+fixture_start_soon(Fixture *fixture)
+{
+    drover_runner_open(fixture->runner, on_opened, fixture);
+}
+
+void
 fixture_open(Fixture *fixture, const char *mode)
 {
     fixture_begin(fixture, mode);
-    drover_runner_open(fixture->runner, on_opened, fixture);
+    fixture_start(fixture);
+}
+
+void
+fixture_start(Fixture *fixture)
+{
+    fixture_start_soon(fixture);
     g_assert_true(test_wait_for(&fixture->opened, LIMIT_MILLISECONDS));
 }
 
@@ -53,9 +75,15 @@ on_closed(gpointer user_data)
 }
 
 void
-fixture_close(Fixture *fixture, gboolean cancel)
+fixture_close_soon(Fixture *fixture, gboolean cancel)
 {
     drover_runner_close(fixture->runner, cancel, on_closed, fixture);
+}
+
+void
+fixture_close(Fixture *fixture, gboolean cancel)
+{
+    fixture_close_soon(fixture, cancel);
     g_assert_true(test_wait_for(&fixture->closed, LIMIT_MILLISECONDS));
 }
 

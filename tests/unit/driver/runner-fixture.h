@@ -27,6 +27,14 @@ typedef struct {
 } Fixture;
 
 void fixture_begin(Fixture *fixture, const char *mode);
+/* The same with any driver and configuration. */
+void fixture_begin_driver(Fixture *fixture, const char *directory, const char *name,
+                          const struct drover_value *config);
+/* Opens what was begun, and waits for it, or not. */
+void fixture_start(Fixture *fixture);
+void fixture_start_soon(Fixture *fixture);
+/* Begins to close it: `closed` is set at the end. */
+void fixture_close_soon(Fixture *fixture, gboolean cancel);
 /* The same, and waits until it is open. */
 void fixture_open(Fixture *fixture, const char *mode);
 /* Closes the provider and waits for it. */

@@ -1,0 +1,102 @@
+#include "driver/helper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM            "drover-driver-host"
+#define LIMIT_MILLISECONDS 10000
+
+static gboolean
+is_program(const char *path)
+{
+    return path != NULL && g_file_test(path, G_FILE_TEST_IS_EXECUTABLE);
+}
+
+char *
+drover_helper_path(void)
+{
+    const char *named = g_getenv("DROVER_DRIVER_HOST");
+    g_autofree char *own = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *folder = own != NULL ? g_path_get_dirname(own) : NULL;
+    g_autofree char *beside = folder != NULL ? g_build_filename(folder, PROGRAM, NULL) : NULL;
+    const char *const places[] = {named, beside, DROVER_HELPER_DIR "/" PROGRAM};
+
+    for (guint i = 0; i < G_N_ELEMENTS(places); i++)
+        if (is_program(places[i]))
+            return g_strdup(places[i]);
+    return NULL;
+}
+
+/* Whether the process has said that it survived, before the time is up or it has ended. */
+static gboolean
+wait_for_word(int fd, gboolean *in_time)
+{
+    gint64 deadline = g_get_monotonic_time() + LIMIT_MILLISECONDS * G_TIME_SPAN_MILLISECOND;
+    char word[sizeof(DROVER_HELPER_SURVIVED)] = "";
+    gsize length = 0;
+
+    *in_time = TRUE;
+    while (length < strlen(DROVER_HELPER_SURVIVED)) {
+        gint64 left = (deadline - g_get_monotonic_time()) / G_TIME_SPAN_MILLISECOND;
+        struct pollfd wanted = {.fd = fd, .events = POLLIN};
+        ssize_t got;
+
+        *in_time = left > 0 && poll(&wanted, 1, (int)left) != 0;
+        if (!*in_time)
+            return FALSE;
+        got = read(fd, word + length, sizeof(word) - 1 - length);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return FALSE;
+        length += (gsize)MAX(got, 0);
+    }
+    return strcmp(word, DROVER_HELPER_SURVIVED) == 0;
+}
+
+static int
+wait_for_end(GPid pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    g_spawn_close_pid(pid);
+    return status;
+}
+
+static char *
+describe_end(gboolean in_time, int status)
+{
+    if (!in_time)
+        return g_strdup_printf("loading it takes more than %d s", LIMIT_MILLISECONDS / 1000);
+    if (WIFSIGNALED(status))
+        return g_strdup_printf("loading it crashes (%s)", g_strsignal(WTERMSIG(status)));
+    return g_strdup_printf("loading it ends the process (status %d)", WEXITSTATUS(status));
+}
+
+gboolean
+drover_helper_try_load(const char *path, char **reason)
+{
+    g_autofree char *program = drover_helper_path();
+    char *words[] = {program, (char *)"--check", (char *)path, NULL};
+    gboolean in_time, survived;
+    int output, status;
+    GPid pid;
+
+    if (program == NULL ||
+        !g_spawn_async_with_pipes(NULL, words, NULL,
+                                  G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
+                                  NULL, &pid, NULL, &output, NULL, NULL))
+        return TRUE;
+    survived = wait_for_word(output, &in_time);
+    close(output);
+    if (!in_time)
+        kill(pid, SIGKILL);
+    status = wait_for_end(pid);
+    if (!survived)
+        *reason = describe_end(in_time, status);
+    return survived;
+}
