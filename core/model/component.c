@@ -66,8 +66,8 @@ drover_component_encode(const DroverComponent *component)
             drover_json_from_strings((const char *const *)component->supported_labels));
         json_object_set_new(record, "priority", json_integer(component->priority));
         json_object_set_new(record, "paused", json_boolean(component->paused));
-        json_object_set_new(record, "healthy", json_boolean(component->problem == NULL));
-        drover_record_set_string(record, "problem", component->problem);
+        if (component->problem != NULL)
+            drover_record_set_string(record, "problem", component->problem);
     }
     return drover_record_bytes(record);
 }

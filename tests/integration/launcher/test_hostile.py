@@ -59,14 +59,15 @@ class Hostile(LauncherCase):
         self.wait_for_state(launcher, 'unhealthy')
         self.assertIn('machine_create()', self.bad(launcher)['problem'])
         self.wait(lambda cluster: [pool for pool in cluster.pools().values()
-                                   if not pool.get('healthy', True)], what='a component that says so')
+                                   if 'problem' in pool], what='a component that says so')
         component, = self.components('bad')
         self.assertIn('machine_create()', component['problem'])
         self.assertTrue(component['paused'])
         self.serve_another()
         self.open_gate()
         self.wait_for_state(launcher, 'running')
-        self.wait(lambda cluster: all(pool['healthy'] for pool in cluster.pools().values()))
+        self.wait(lambda cluster: not any('problem' in pool for pool in
+                                              cluster.pools().values()))
         waiting.wait('failed', 'fulfilled')
 
     def test_F_47_blocks_at_the_start(self):
