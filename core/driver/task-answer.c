@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "driver/fields.h"
 #include "driver/task-private.h"
 
 /* What one operation may say in all, and one text of it. */
@@ -70,57 +71,11 @@ shown(const char *text)
 
 /* ---- Fields ---- */
 
-enum field_form {
-    FORM_TEXT = 1 << 0,
-    FORM_INTEGER = 1 << 1,
-    FORM_JSON = 1 << 2,
-    ONLY_ITEMS = 1 << 3,
-};
-
-static const struct {
-    const char *name;
-    guint forms;
-} known_fields[] = {
-    {"external_id", FORM_TEXT | FORM_JSON},
-    {"hostname", FORM_TEXT},
-    {"interface_ip", FORM_TEXT},
-    {"public_ipv4", FORM_TEXT},
-    {"public_ipv6", FORM_TEXT},
-    {"private_ipv4", FORM_TEXT},
-    {"private_ipv6", FORM_TEXT},
-    {"az", FORM_TEXT},
-    {"region", FORM_TEXT},
-    {"host_id", FORM_TEXT},
-    {"cloud", FORM_TEXT},
-    {"image_id", FORM_TEXT},
-    {"username", FORM_TEXT},
-    {"python_path", FORM_TEXT},
-    {"shell_type", FORM_TEXT},
-    {"connection_type", FORM_TEXT},
-    {"connection_port", FORM_INTEGER | FORM_JSON},
-    {"slot", FORM_INTEGER},
-    {"driver_data", FORM_JSON},
-    {"node_attributes", FORM_JSON},
-    {"name", FORM_TEXT | ONLY_ITEMS},
-    {"tags", FORM_TEXT | ONLY_ITEMS},
-    {"size", FORM_INTEGER | ONLY_ITEMS},
-};
-
 /* Results are about the item that was begun last, if any. */
 static json_t *
 current_fields(DroverTask *task)
 {
     return task->items->len > 0 ? task->items->pdata[task->items->len - 1] : task->fields;
-}
-
-static gboolean
-is_known(const DroverTask *task, const char *name, guint form)
-{
-    for (guint i = 0; name != NULL && i < G_N_ELEMENTS(known_fields); i++)
-        if (strcmp(known_fields[i].name, name) == 0)
-            return (known_fields[i].forms & form) != 0 &&
-                   ((known_fields[i].forms & ONLY_ITEMS) == 0 || task->items->len > 0);
-    return FALSE;
 }
 
 static void
@@ -145,11 +100,11 @@ tell_id(DroverTask *task, const json_t *value)
 
 /* Takes the value over. */
 static void
-set_field(DroverTask *task, const char *name, guint form, json_t *value)
+set_field(DroverTask *task, const char *name, DroverFieldForm form, json_t *value)
 {
     if (value == NULL) {
         complain(task, "the driver sets %s to something that is not UTF-8, or not JSON", name);
-    } else if (!is_known(task, name, form)) {
+    } else if (!drover_field_is_known(name, form, task->items->len > 0)) {
         complain(task, "the driver sets %s, which is no such field here",
                  name != NULL ? name : "nothing");
         json_decref(value);
@@ -164,21 +119,21 @@ static void
 on_set_string(void *data, const char *name, const char *value)
 {
     if (is_short(data, "text", value))
-        set_field(data, name, FORM_TEXT, value != NULL ? json_string(value) : json_null());
+        set_field(data, name, DROVER_FIELD_TEXT, value != NULL ? json_string(value) : json_null());
 }
 
 static void
 on_set_integer(void *data, const char *name, int64_t value)
 {
     if (has_room(data, 0))
-        set_field(data, name, FORM_INTEGER, json_integer(value));
+        set_field(data, name, DROVER_FIELD_INTEGER, json_integer(value));
 }
 
 static void
 on_set_json(void *data, const char *name, const char *text)
 {
     if (is_short(data, "JSON text", text))
-        set_field(data, name, FORM_JSON,
+        set_field(data, name, DROVER_FIELD_JSON,
                   text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : json_null());
 }
 

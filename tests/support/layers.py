@@ -15,7 +15,7 @@ import sys
 
 # The rooms of core/, from the ground up. Rooms of one floor do not see each other.
 FLOORS = [['base'], ['command', 'config', 'http', 'metrics'], ['zk'], ['model'], ['driver'],
-          ['launcher', 'builder', 'cli'], ['web'], ['programs']]
+          ['launcher', 'builder', 'cli', 'check'], ['web'], ['programs']]
 # The launcher's own floors; above them all is the launcher itself, in its folder.
 LAUNCHER_FLOORS = [['telemetry'], ['cluster'], ['provider'], ['machine'], ['request', 'upkeep']]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

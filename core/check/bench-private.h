@@ -1,0 +1,41 @@
+/* What bench.c, work.c and work-answer.c share. Not for other files. */
+#pragma once
+
+#include "check/bench.h"
+
+struct _DroverBench {
+    DroverSubject *subject;
+    GMainContext *context;
+    struct drover_provider *provider;
+    void *self;
+    GPtrArray *works;
+    char *problem; /* why it could not be opened, in the driver's words */
+    gint closed;   /* atomic: nothing is to be heard of the driver any more */
+    GMutex lock;   /* of the mistake, which any thread may make */
+    char *mistake;
+};
+
+struct _DroverWork {
+    DroverBench *bench;
+    struct drover_operation *op; /* NULL once ended */
+    const char *function;        /* its name */
+    DroverWorkFunc step;
+    guint manner, steps;
+    gint64 due; /* when to step it, in microseconds; -1: when it is woken */
+    gboolean said_when;
+    gint woken; /* atomic */
+    gboolean failed, ok, over;
+    enum drover_failure failure; /* 0: none was said */
+    char *message, *external_id, *saved;
+    json_t *fields, *resources;
+    GPtrArray *items;
+    GString *text;
+};
+
+/* Around each call into the driver: one that takes long is a mistake. */
+gint64 drover_bench_enter(void);
+void drover_bench_leave(DroverBench *bench, gint64 entered, const char *function);
+void drover_work_free(gpointer work);
+
+/* What the driver says of the operation; the data is the work. */
+extern const struct drover_operation_host drover_work_answers;

@@ -1,0 +1,101 @@
+"""Each way of breaking the contract is found by the check that is about it.
+
+The drivers are made from tests/drivers/bad/bad.c, each with another mistake.
+"""
+
+import concurrent.futures
+import functools
+import os
+import tempfile
+import unittest
+
+from checking import CheckCase
+
+# Driver -> (the check that fails, a part of its reason).
+EXPECTED = {
+    'bad-load': ('load', 'ended the process with status 3'),
+    'bad-entry': ('entry', 'drover_driver_entry'),
+    'bad-major': ('table', 'its ABI is another one'),
+    'bad-size': ('table', 'its table says that it has 12 bytes'),
+    'bad-name': ('table', 'it calls itself somebody'),
+    'bad-incomplete': ('table', 'it has no quota_limits()'),
+    'bad-undeclared': ('functions', 'resource_...'),
+    'bad-symbols': ('symbols', 'list_free'),
+    'bad-private': ('symbols', 'for hosts alone'),
+    'bad-version': ('identity', 'version'),
+    'bad-default': ('options', 'volume: its default (loud)'),
+    'bad-help': ('options', 'volume: it has no help'),
+    'bad-twice': ('options', 'volume: declared twice'),
+    'bad-member': ('options', 'speaker is not declared before it'),
+    'bad-open': ('life', 'without drover_provider_fail()'),
+    'bad-static': ('two-at-once', 'share one object'),
+    'bad-quiet': ('quiet', 'it logs after it was closed: still here'),
+    'bad-threads': ('threads', '3 threads'),
+    'bad-files': ('files', '3 open files'),
+    'bad-crash': ('create', 'signal 6'),
+    'bad-hang': ('create', 'did not come back within 5 s'),
+    'bad-slow': ('create', 'does not say DROVER_MAY_BLOCK'),
+    'bad-step': ('create', 'answers 42'),
+    'bad-reason': ('create', 'without drover_operation_fail()'),
+    'bad-field': ('create', 'ip_address, which is no such field'),
+    'bad-text': ('create', 'not UTF-8'),
+    'bad-id': ('create', 'no external_id'),
+    'bad-late': ('create', 'after that has ended'),
+    'bad-tags': ('resource-listed', 'with its tags'),
+    'bad-delete': ('delete-again', 'there is no such machine'),
+    'bad-needless': ('needless-steps', 'stepped too early'),
+    'bad-cancel': ('cancel', 'did not come back'),
+    'bad-forgets': ('leftovers', 'still in the cloud'),
+    'bad-resume': ('resume', 'operation_resume() refuses'),
+    'bad-nonsense': ('resume-nonsense', 'signal 6'),
+}
+
+
+# Most of the time is spent waiting.
+AT_ONCE = 4
+
+
+class BadDriverTest(CheckCase):
+    @classmethod
+    def setUpClass(cls):
+        """All are looked at side by side, and each outcome is kept for its test."""
+        cls.common = tempfile.TemporaryDirectory(prefix='drover-test-')
+        cls.addClassCleanup(cls.common.cleanup)
+        pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
+        cls.addClassCleanup(pool.shutdown, cancel_futures=True)
+        cls.outcomes = {driver: pool.submit(functools.partial(cls().look_at, driver))
+                        for driver in ['good', 'bad-memory', *EXPECTED]}
+
+    def look_at(self, driver):
+        self.folder = f'{self.common.name}/{driver}'
+        os.mkdir(self.folder)
+        config = self.config({'name': 'p', 'driver': driver,
+                              'pools': [{'name': 'main', 'labels': [{'name': 'l'}]}]})
+        return self.check(f'bad-drivers/{driver}', '--config', config, '--limit', '5')
+
+    def test_good_one(self):
+        status, checks = self.outcomes['good'].result()
+        self.assertEqual((status, self.failed(checks)), (0, {}))
+
+    def test_memory(self):
+        """Seen by the check, or by a sanitizer that the program was built with, at the end."""
+        status, checks = self.outcomes['bad-memory'].result()
+        self.assertEqual(status, 1)
+        self.assertTrue({'memory', 'end'} & self.failed(checks).keys(), checks)
+
+
+def test_of(driver, check, reason):
+    def test(self):
+        status, checks = self.outcomes[driver].result()
+        self.assertEqual(status, 1, checks)
+        self.assertEqual(checks[check][0], 'FAIL', checks)
+        self.assertIn(reason, checks[check][1])
+    return test
+
+
+for name, (expected, text) in EXPECTED.items():
+    setattr(BadDriverTest, f'test_{name.replace("-", "_")}', test_of(name, expected, text))
+
+
+if __name__ == '__main__':
+    unittest.main()
