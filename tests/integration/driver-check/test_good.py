@@ -49,7 +49,9 @@ class GoodDriverTest(CheckCase):
     def test_testcloud_that_blocks(self):
         with Cloud() as cloud:
             config = self.config(cloud.provider('p', labels=[label('l')], style='blocking'))
-            self.assert_good(self.check('test-drivers/testcloud', '--config', config), MACHINES)
+            # It does all in one step: there is nothing to save.
+            self.assert_good(self.check('test-drivers/testcloud', '--config', config),
+                             [name for name in MACHINES if name != 'resume'])
 
     def test_openstack(self):
         with OpenStack() as cloud:
