@@ -15,6 +15,7 @@ static const DroverCommand *const commands[] = {
     &drover_request_release_command,
     &drover_explain_command,
     &drover_watch_command,
+    &drover_top_command,
     &drover_hold_command,
     &drover_delete_command,
     &drover_info_command,

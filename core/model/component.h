@@ -11,6 +11,7 @@
  * requests that are there:
  *
  *     {"launcher": id, "provider": .., "pool": .., "left_out": how many more it decided about,
+ *      "limits": {"pool": {resource: most}, "provider": {...}}, what is limited at all,
  *      "requests": [{"id": .., "verdict": .., "reason": .., "since": seconds since the epoch}]}
  */
 #define DROVER_DECISIONS_PATH "/drover/decisions"

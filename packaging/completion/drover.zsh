@@ -23,6 +23,7 @@ _drover_commands() {
         'request:ask for machines, and give them back'
         'explain:tell why a request waits, or what a node does'
         'watch:tell of each change of a node or a request'
+        'top:show pools, waiting requests and machines as they change'
         'hold:keep a node from being used'
         'delete:delete a node'
         'info:show what ZooKeeper knows of a provider'
@@ -56,6 +57,7 @@ _drover_command() {
                 deleting failed aborted deleted requested pending fulfilled gone broken)' \
             '1:what:(requests nodes)'
         ;;
+    top) _arguments $common '--once[once, as text]' ;;
     hold) _arguments $common '1:node:_drover_values id list' ;;
     delete)
         _arguments $common '--now[not through a launcher]' '--force[even when it is locked]' \

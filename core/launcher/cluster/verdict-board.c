@@ -15,6 +15,7 @@ struct _DroverVerdictBoard {
     const DroverVerdicts *verdicts;
     DroverRegistration *registration; /* NULL until something was published */
     guint64 changes;                  /* that were published */
+    json_t *limits;                   /* that were published, or NULL */
     gint64 not_before;                /* monotonic, microseconds */
 };
 
@@ -32,22 +33,23 @@ void
 drover_verdict_board_free(DroverVerdictBoard *board)
 {
     drover_registration_free(board->registration);
+    json_decref(board->limits);
     g_free(board);
 }
 
 static GBytes *
-board_record(const DroverVerdictBoard *board, const char *launcher_id, const char *provider,
-             const char *pool, const GPtrArray *requests)
+board_record(const DroverVerdictBoard *board, const DroverVerdictBoardContent *content)
 {
     g_autoptr(json_t) record = json_object();
     guint left_out;
 
-    drover_record_set_string(record, "launcher", launcher_id);
-    drover_record_set_string(record, "provider", provider);
-    drover_record_set_string(record, "pool", pool);
-    json_object_set_new(
-        record, "requests",
-        drover_verdicts_list(board->verdicts, requests, MOST_REQUESTS, MOST_BYTES, &left_out));
+    drover_record_set_string(record, "launcher", content->launcher_id);
+    drover_record_set_string(record, "provider", content->provider);
+    drover_record_set_string(record, "pool", content->pool);
+    json_object_set_new(record, "limits", json_deep_copy(content->limits));
+    json_object_set_new(record, "requests",
+                        drover_verdicts_list(board->verdicts, content->requests, MOST_REQUESTS,
+                                             MOST_BYTES, &left_out));
     json_object_set_new(record, "left_out", json_integer(left_out));
     return drover_record_bytes(record);
 }
@@ -73,20 +75,28 @@ publish(DroverVerdictBoard *board, const char *launcher_id, GBytes *record)
         drover_registration_update(board->registration, record);
 }
 
-void
-drover_verdict_board_step(DroverVerdictBoard *board, const char *launcher_id, const char *provider,
-                          const char *pool, const GPtrArray *requests)
+gboolean
+drover_verdict_board_is_due(const DroverVerdictBoard *board)
 {
-    gint64 now = g_get_monotonic_time();
+    return g_get_monotonic_time() >= board->not_before;
+}
+
+void
+drover_verdict_board_step(DroverVerdictBoard *board, const DroverVerdictBoardContent *content)
+{
     guint64 changes = drover_verdicts_changes(board->verdicts);
     g_autoptr(GBytes) record = NULL;
     gint64 pause;
 
-    if (now < board->not_before || (board->registration != NULL && changes == board->changes))
+    if (!drover_verdict_board_is_due(board) ||
+        (board->registration != NULL && changes == board->changes &&
+         json_equal(board->limits, content->limits)))
         return;
-    record = board_record(board, launcher_id, provider, pool, requests);
-    publish(board, launcher_id, record);
+    record = board_record(board, content);
+    publish(board, content->launcher_id, record);
     board->changes = changes;
+    json_decref(board->limits);
+    board->limits = json_deep_copy(content->limits);
     pause = MAX(SHORTEST_PAUSE, (gint64)g_bytes_get_size(record) / BYTES_PER_SECOND);
-    board->not_before = now + pause * G_USEC_PER_SEC;
+    board->not_before = g_get_monotonic_time() + pause * G_USEC_PER_SEC;
 }

@@ -16,9 +16,16 @@ DroverVerdictBoard *drover_verdict_board_new(DroverSession *session,
 /* Removes the znode. Before the session is closed. */
 void drover_verdict_board_free(DroverVerdictBoard *board);
 
+/* Whose board it is, and what is on it; all of it is borrowed. */
+typedef struct {
+    const char *launcher_id, *provider, *pool;
+    const json_t *limits;      /* see DROVER_DECISIONS_PATH */
+    const GPtrArray *requests; /* of DroverRequest, in the order in which they are served */
+} DroverVerdictBoardContent;
+
+/* FALSE: something was published a moment ago, and a step does nothing. */
+gboolean drover_verdict_board_is_due(const DroverVerdictBoard *board);
 /*
- * Publishes what is new, unless that was done a moment ago. To be called again and again, once the
- * launcher id is final. `requests` holds DroverRequest, in the order in which they are served.
+ * Publishes what is new, if it is due. To be called again and again, once the launcher id is final.
  */
-void drover_verdict_board_step(DroverVerdictBoard *board, const char *launcher_id,
-                               const char *provider, const char *pool, const GPtrArray *requests);
+void drover_verdict_board_step(DroverVerdictBoard *board, const DroverVerdictBoardContent *content);

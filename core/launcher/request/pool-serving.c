@@ -472,6 +472,19 @@ look_at_requests(DroverPool *pool, const GPtrArray *coming)
     clear_view(&view);
 }
 
+static void
+publish(DroverPool *pool)
+{
+    g_autoptr(json_t) limits = NULL;
+
+    if (!drover_verdict_board_is_due(pool->board))
+        return;
+    limits = drover_room_limits(pool->manager, pool->config);
+    drover_verdict_board_step(
+        pool->board, &(DroverVerdictBoardContent){pool->launcher_id, pool->provider, pool->name,
+                                                  limits, drover_cluster_requests(pool->cluster)});
+}
+
 void
 drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
 {
@@ -481,6 +494,5 @@ drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
         leave_all(pool, "the provider's max-concurrency is 0");
     else
         look_at_requests(pool, coming);
-    drover_verdict_board_step(pool->board, pool->launcher_id, pool->provider, pool->name,
-                              drover_cluster_requests(pool->cluster));
+    publish(pool);
 }

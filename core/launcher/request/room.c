@@ -63,6 +63,24 @@ pool_limits(const DroverPoolConfig *pool)
     return limits;
 }
 
+static gboolean
+ignores_provider(const DroverPoolConfig *pool)
+{
+    return drover_value_get_boolean(pool->values, "ignore-provider-quota", FALSE);
+}
+
+json_t *
+drover_room_limits(DroverManager *manager, const DroverPoolConfig *pool)
+{
+    g_autoptr(DroverResources) own = pool_limits(pool);
+    const DroverResources *available = NULL;
+
+    if (!drover_manager_has_inventory(manager) && !ignores_provider(pool))
+        available = drover_facts_last_available(drover_manager_facts(manager));
+    return json_pack("{s:o, s:o}", "pool", drover_resources_json(own), "provider",
+                     available != NULL ? drover_resources_json(available) : json_object());
+}
+
 /* ---- Needs ---- */
 
 /* Adds what a machine of the label needs; FALSE: it is not known yet. */
@@ -97,12 +115,6 @@ needs_of(DroverManager *manager, const DroverPoolConfig *pool, const char *const
         }
     }
     return sum;
-}
-
-static gboolean
-ignores_provider(const DroverPoolConfig *pool)
-{
-    return drover_value_get_boolean(pool->values, "ignore-provider-quota", FALSE);
 }
 
 static DroverRoom

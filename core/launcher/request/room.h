@@ -21,6 +21,12 @@ DroverRoom drover_room_of_tenant(DroverManager *manager, const DroverPoolConfig 
                                  const GPtrArray *tenants, const DroverRequest *request,
                                  char **reason);
 
+/*
+ * {"pool": {resource: limit}, "provider": {...}}: what the pool may use, and what is known of what
+ * the cloud lets all pools use. New reference.
+ */
+json_t *drover_room_limits(DroverManager *manager, const DroverPoolConfig *pool);
+
 /* The images that the labels need are there. */
 DroverRoom drover_room_for_images(DroverManager *manager, const DroverPoolConfig *pool,
                                   const char *const *labels, char **reason);
