@@ -200,3 +200,20 @@ drover_json_from_string(const char *text)
     valid = g_utf8_make_valid(text, -1);
     return json_string(valid);
 }
+
+static gint
+compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(a, b);
+}
+
+GList *
+drover_json_sorted_keys(const json_t *object)
+{
+    GList *keys = NULL;
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, key, value) keys = g_list_prepend(keys, (gpointer)key);
+    return g_list_sort(keys, compare_names);
+}

@@ -37,3 +37,6 @@ json_t *drover_json_from_strings(const char *const *strings);
 
 /* A new string, or null for NULL. What is not UTF-8 becomes U+FFFD. */
 json_t *drover_json_from_string(const char *text);
+
+/* The names of an object's members, borrowed; free with g_list_free. */
+GList *drover_json_sorted_keys(const json_t *object);

@@ -2,37 +2,12 @@
 #include <string.h>
 
 #include "cli/provider.h"
-#include "cli/table.h"
-#include "model/image-reading.h"
+#include "cli/row-table.h"
 
 #define LIST_SECONDS 300
 #define BUILD_TAG    "nodepool_build_id"
 
 /* ---- What ZooKeeper knows ---- */
-
-typedef struct {
-    gboolean done;
-    json_t *images; /* NULL: could not be read */
-} Images;
-
-static void
-on_images(const json_t *images, gpointer user_data)
-{
-    Images *result = user_data;
-
-    result->images = json_incref((json_t *)images);
-    result->done = TRUE;
-}
-
-static json_t *
-read_images(DroverStore *store)
-{
-    Images result = {0};
-
-    drover_image_reading_begin(drover_store_session(store), on_images, &result);
-    drover_store_wait(store, &result.done, -1);
-    return result.images;
-}
 
 /* An upload under way is none of an alien. */
 static gboolean
@@ -119,44 +94,27 @@ add_aliens(DroverCli *cli, const DroverProviderConfig *config, const json_t *ima
 
 /* ---- The command ---- */
 
-static void
-print_table(json_t *rows)
-{
-    static const char *const headers[] = {"Provider", "Name", "Image ID", NULL};
-    g_autoptr(DroverTable) table = drover_table_new(headers);
-    json_t *row;
-    size_t i;
-
-    json_array_foreach(rows, i, row)
-    {
-        char **cells = g_new0(char *, G_N_ELEMENTS(headers));
-
-        cells[0] = g_strdup(drover_json_string(row, "provider"));
-        cells[1] = g_strdup(drover_json_string(row, "name"));
-        cells[2] = g_strdup(drover_json_string(row, "image_id"));
-        drover_table_add_row(table, cells);
-    }
-    drover_table_print(table);
-}
-
 static int
 alien_image_list(DroverCli *cli, const char *name)
 {
-    g_autoptr(json_t) images = read_images(cli->store);
-    g_autoptr(json_t) rows = json_array();
+    static const DroverColumn columns[] = {{"provider", "Provider", FALSE},
+                                           {"name", "Name", FALSE},
+                                           {"image_id", "Image ID", FALSE},
+                                           {NULL, NULL, FALSE}};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(json_t) images = drover_store_read_images(cli->store, &error);
+    json_t *rows;
 
     if (images == NULL)
-        return drover_cli_fail(cli, "the images in ZooKeeper cannot be read");
+        return drover_cli_fail(cli, "%s", error->message);
+    rows = json_array();
     for (guint i = 0; i < cli->config->providers->len; i++) {
         const DroverProviderConfig *config = cli->config->providers->pdata[i];
 
         if (name == NULL || g_str_equal(name, config->name))
             add_aliens(cli, config, images, rows);
     }
-    if (cli->json)
-        drover_cli_print_json(g_steal_pointer(&rows));
-    else
-        print_table(rows);
+    drover_cli_print_rows(cli, columns, rows);
     return 0;
 }
 

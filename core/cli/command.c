@@ -19,6 +19,15 @@ static const DroverCommand *const commands[] = {
     &drover_hold_command,
     &drover_delete_command,
     &drover_info_command,
+    &drover_image_list_command,
+    &drover_dib_image_list_command,
+    &drover_image_status_command,
+    &drover_dib_request_list_command,
+    &drover_image_build_command,
+    &drover_image_pause_command,
+    &drover_image_unpause_command,
+    &drover_image_delete_command,
+    &drover_dib_image_delete_command,
     &drover_alien_image_list_command,
     &drover_erase_command,
     &drover_export_image_data_command,
@@ -93,6 +102,20 @@ drover_cli_notice(const DroverCli *cli, const char *format, ...)
     vfprintf(cli->json ? stderr : stdout, format, arguments);
     va_end(arguments);
     fputc('\n', cli->json ? stderr : stdout);
+}
+
+void
+drover_cli_print_rows(const DroverCli *cli, const DroverColumn *columns, json_t *rows)
+{
+    g_autofree char *table = NULL;
+
+    if (cli->json) {
+        drover_cli_print_json(rows);
+        return;
+    }
+    table = drover_row_table_text(columns, rows, NULL);
+    drover_cli_print("%s\n", table);
+    json_decref(rows);
 }
 
 /* ---- What commands stand on ---- */

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "cli/output.h"
+#include "cli/row-table.h"
 #include "cli/store.h"
 #include "driver/host.h"
 
@@ -40,7 +41,10 @@ struct _DroverCommand {
     int (*run)(DroverCli *cli, const char *argument);
 };
 
-extern const DroverCommand drover_list_command, drover_alien_image_list_command,
+extern const DroverCommand drover_list_command, drover_image_list_command,
+    drover_dib_image_list_command, drover_image_status_command, drover_dib_request_list_command,
+    drover_image_build_command, drover_image_pause_command, drover_image_unpause_command,
+    drover_image_delete_command, drover_dib_image_delete_command, drover_alien_image_list_command,
     drover_erase_command, drover_export_image_data_command, drover_import_image_data_command,
     drover_hold_command, drover_delete_command, drover_info_command, drover_config_validate_command,
     drover_driver_list_command, drover_driver_info_command, drover_request_list_command,
@@ -70,6 +74,9 @@ int drover_cli_misused(const DroverCli *cli, const DroverCommand *command, const
     G_GNUC_PRINTF(3, 4);
 /* A line for people that is no failure: on standard error when the output is JSON. */
 void drover_cli_notice(const DroverCli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* The rows as JSON or as a table. Takes them over. */
+void drover_cli_print_rows(const DroverCli *cli, const DroverColumn *columns, json_t *rows);
 
 DroverDriverHost *drover_cli_drivers(DroverCli *cli);
 /*

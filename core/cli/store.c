@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "model/connection.h"
+#include "model/image-reading.h"
 
 struct _DroverStore {
     DroverSession *session;
@@ -380,6 +381,33 @@ drover_store_read(DroverStore *store, const char *parent, const char *name, Drov
     return g_ptr_array_steal_index(records, 0);
 }
 
+typedef struct {
+    gboolean complete;
+    json_t *images;
+} ImagesAnswer;
+
+static void
+on_images(const json_t *images, gpointer user_data)
+{
+    ImagesAnswer *answer = user_data;
+
+    answer->complete = TRUE;
+    answer->images = json_incref((json_t *)images);
+}
+
+json_t *
+drover_store_read_images(DroverStore *store, GError **error)
+{
+    ImagesAnswer answer = {0};
+
+    drover_image_reading_begin(store->session, on_images, &answer);
+    drover_store_wait(store, &answer.complete, -1);
+    if (answer.images == NULL)
+        g_set_error(error, DROVER_ERROR, DROVER_ERROR_LOST,
+                    "the images in ZooKeeper could not be read");
+    return answer.images;
+}
+
 /* ---- Writing and locking ---- */
 
 typedef struct {
@@ -456,22 +484,39 @@ drover_store_delete_tree(DroverStore *store, const char *path, GError **error)
            fail_to_write(path, outcome, error);
 }
 
+typedef struct {
+    gboolean complete;
+    int rc;
+} Ensured;
+
 static void
 on_ensured(const DroverReadReply *reply, gpointer user_data)
 {
-    *(gboolean *)user_data = TRUE;
+    *(Ensured *)user_data = (Ensured){TRUE, reply->rc};
+}
+
+gboolean
+drover_store_ensure(DroverStore *store, const char *path, GError **error)
+{
+    Ensured ensured = {0};
+
+    drover_session_ensure(store->session, path, on_ensured, &ensured);
+    drover_store_wait(store, &ensured.complete, -1);
+    if (ensured.rc != ZOK)
+        g_set_error(error, DROVER_ERROR, DROVER_ERROR_FAILED, "%s cannot be made: %s", path,
+                    zerror(ensured.rc));
+    return ensured.rc == ZOK;
 }
 
 gboolean
 drover_store_put(DroverStore *store, const char *path, GBytes *data, GError **error)
 {
-    DroverChange *change = drover_change_new(store->session);
+    DroverChange *change;
     DroverChangeOutcome outcome;
-    gboolean ensured = FALSE;
 
-    /* One that failed shows when the data is written. */
-    drover_session_ensure(store->session, path, on_ensured, &ensured);
-    drover_store_wait(store, &ensured, -1);
+    if (!drover_store_ensure(store, path, error))
+        return FALSE;
+    change = drover_change_new(store->session);
     drover_change_set(change, path, data, -1);
     outcome = drover_store_commit(store, change, NULL);
     return outcome == DROVER_CHANGE_DONE || fail_to_write(path, outcome, error);

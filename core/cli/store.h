@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "config/config.h"
 #include "zk/change.h"
 #include "zk/operation.h"
@@ -61,6 +63,9 @@ DroverRecord *drover_store_read(DroverStore *store, const char *parent, const ch
  */
 GPtrArray *drover_store_list_each(DroverStore *store, const char *const *paths, GError **error);
 
+/* All images with their builds and uploads, as in model/image-reading.h; a new reference. */
+json_t *drover_store_read_images(DroverStore *store, GError **error);
+
 /* ---- Writing and locking ---- */
 
 /* Commits the change and waits. `created` (may be NULL): the first name that the server gave. */
@@ -68,6 +73,8 @@ DroverChangeOutcome drover_store_commit(DroverStore *store, DroverChange *change
 
 /* Deletes a znode with all that is below it; whatever appears meanwhile, too. */
 gboolean drover_store_delete_tree(DroverStore *store, const char *path, GError **error);
+/* Makes an empty znode and its parents, unless there is one. */
+gboolean drover_store_ensure(DroverStore *store, const char *path, GError **error);
 /* Writes the data at the path, whose znode and parents are made as needed. */
 gboolean drover_store_put(DroverStore *store, const char *path, GBytes *data, GError **error);
 

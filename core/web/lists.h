@@ -6,13 +6,9 @@
 
 #include <jansson.h>
 
+#include "cli/row-table.h"
 #include "launcher/launcher.h"
 #include "web/image-tree.h"
-
-typedef struct {
-    const char *key, *header;
-    gboolean is_time; /* seconds since the epoch; a table shows the age */
-} DroverListColumn;
 
 typedef struct {
     DroverLauncher *launcher;
@@ -23,14 +19,10 @@ typedef struct {
 
 typedef struct {
     const char *path;
-    const DroverListColumn *columns; /* up to one without a key */
+    const DroverColumn *columns; /* up to one without a key */
     /* A new array; NULL: not all of it is known yet, ask again. */
     json_t *(*rows)(const DroverListSource *source);
 } DroverList;
 
 /* NULL when there is none at the path. */
 const DroverList *drover_list_find(const char *path);
-
-/* The table, without a newline at its end; only the columns named in `fields` ("a,b"; NULL or ""
- * all). Free with g_free. */
-char *drover_list_table(const DroverList *list, const json_t *rows, const char *fields);

@@ -108,7 +108,7 @@ static GBytes *
 render(const DroverList *list, Form form, const json_t *rows, const char *fields)
 {
     char *text = form == AS_JSON ? json_dumps(rows, JSON_ENSURE_ASCII)
-                                 : drover_list_table(list, rows, fields);
+                                 : drover_row_table_text(list->columns, rows, fields);
 
     if (form == AS_JSON)
         return g_bytes_new_with_free_func(text, strlen(text), free, text);

@@ -1,7 +1,7 @@
 # bash completion for drover, also under the name nodepool. Ids come from ZooKeeper, which is not
 # waited for long.
 
-_drover_commands='list request-list request explain watch top hold delete info alien-image-list erase export-image-data import-image-data config-validate driver launcher'
+_drover_commands='list request-list request explain watch top hold delete info image-list dib-image-list image-status dib-request-list image-build image-pause image-unpause image-delete dib-image-delete alien-image-list erase export-image-data import-image-data config-validate driver launcher'
 _drover_options='-h --help -c --config -s --secure -l --log-config --debug --json --connect-timeout
     --version'
 declare -A _drover_second=(
@@ -13,6 +13,7 @@ declare -A _drover_command_options=(
     [list]='--detail'
     [delete]='--now --force'
     [erase]='--force'
+    [image-delete]='--provider --image --build-id --upload-id'
     [config-validate]='--strict'
     [explain]='--node'
     [watch]='--request --node -L --label --provider --state --current --text'

@@ -27,6 +27,15 @@ _drover_commands() {
         'hold:keep a node from being used'
         'delete:delete a node'
         'info:show what ZooKeeper knows of a provider'
+        'image-list:list uploads of images'
+        'dib-image-list:list builds of images'
+        'image-status:list images'
+        'dib-request-list:list builds asked for'
+        'image-build:ask for a new build of an image'
+        'image-pause:have an image not built'
+        'image-unpause:have an image built again'
+        'image-delete:have one upload deleted'
+        'dib-image-delete:have a build and its uploads deleted'
         'alien-image-list:list images that clouds have and ZooKeeper does not know'
         'erase:forget everything that ZooKeeper knows of a provider'
         'export-image-data:save what ZooKeeper knows of images in a file'
@@ -62,6 +71,13 @@ _drover_command() {
     delete)
         _arguments $common '--now[not through a launcher]' '--force[even when it is locked]' \
             '1:node:_drover_values id list'
+        ;;
+    image-build | image-pause | image-unpause) _arguments $common '1:image:_drover_values image image-status' ;;
+    dib-image-delete) _arguments $common '1:build:_drover_values id dib-image-list' ;;
+    image-delete)
+        _arguments $common '--provider=[where it was uploaded to]:provider' \
+            '--image=[the image]:image:_drover_values image image-status' \
+            '--build-id=[the build]:build:_drover_values id image-list' '--upload-id=[the upload]:upload'
         ;;
     erase) _arguments $common '--force[do not ask]' '1:provider' ;;
     export-image-data | import-image-data) _arguments $common '1:file:_files' ;;

@@ -16,12 +16,14 @@ class ImagesCase(CliCase):
     def make(self, path, **record):
         self.zk.create(path, json.dumps(record).encode() if record else b'', makepath=True)
 
-    def make_build(self, image, build, **uploads):
-        """`uploads`: provider -> numbers."""
+    def make_build(self, image, build, p1=(), p2=(), **fields):
+        """With those numbers of uploads to two providers."""
         path = f'{IMAGES}/{image}/builds/{build}'
-        self.make(path, state='ready', image=image, strange='\u00e4')
+        self.make(path, state='ready', image=image, strange='\u00e4', **fields)
         self.make(f'{path}/lock/left')
-        for provider, numbers in uploads.items():
+        for provider, numbers in ('p1', p1), ('p2', p2):
+            if not numbers:
+                continue
             self.make(f'{path}/providers/{provider}/images/lock')
             for number in numbers:
                 self.make(f'{path}/providers/{provider}/images/{number:010}', state='ready',
@@ -35,6 +37,122 @@ class ImagesCase(CliCase):
             if name != 'lock':
                 found.update(self.tree(f'{path}/{name}'))
         return found
+
+
+class Lists(ImagesCase):
+    """The configuration has the images img and cold, the latter with `pause`."""
+
+    def setUp(self):
+        super().setUp()
+        self.config = self.write('images.yaml', json.dumps({
+            'zookeeper-servers': [{'host': '127.0.0.1', 'port': self.server.port,
+                                   'chroot': self.chroot}],
+            'diskimages': [{'name': 'img', 'elements': ['vm']},
+                           {'name': 'cold', 'elements': ['vm'], 'pause': True},
+                           {'name': 'base', 'abstract': True}]}))
+        self.other = '2' * 32
+
+    def notice(self, *words):
+        result = self.drover(*words)
+        self.assertEqual((result.status, result.err), (0, ''))
+        return result.out.rstrip('\n')
+
+    def test_CLI_14_uploads(self):
+        self.make_build('img', BUILD, p1=[1], state_time=10)
+        self.make_build('img', self.other, p1=[4], p2=[2, 3], state_time=20)
+        listed = self.drover('image-list')
+        self.assertEqual((listed.status, listed.err), (0, ''))
+        self.assertEqual(listed.cells(-2), ['Build ID', 'Upload ID', 'Provider', 'Image',
+                                            'Provider Image Name', 'Provider Image ID', 'State',
+                                            'Age'])
+        self.assertEqual([listed.cells(row)[:7] for row in range(4)], [
+            [build, f'{number:010}', provider, 'img', '', f'{provider}-{number}', 'ready']
+            for build, provider, number in ((self.other, 'p1', 4), (self.other, 'p2', 2),
+                                            (self.other, 'p2', 3), (BUILD, 'p1', 1))])
+
+    def test_CLI_15_CLI_16_builds_and_pauses(self):
+        self.make_build('img', BUILD, formats='raw,qcow2', builder='b')
+
+        def state():
+            return self.drover('dib-image-list').cells(0)
+        self.assertEqual(state()[:5], [f'img-{BUILD}', 'img', 'b', 'qcow2,raw', 'ready'])
+        for command, expected in (('image-pause', 'paused'), ('image-unpause', 'ready')):
+            self.assertEqual([self.notice(command, 'img') for _ in range(2)], ['', ''])
+            self.assertEqual(state()[4], expected)
+        self.assertEqual(self.notice('image-unpause', 'nosuch'), '')
+        self.assertEqual(self.notice('image-pause', 'cold'), '')
+
+    def test_CLI_17_unknown_image(self):
+        refused = self.drover('image-pause', 'nosuch')
+        self.assertEqual((refused.status, refused.out), (1, ''))
+        self.assertIn('nosuch', refused.err)
+        self.assertIsNone(self.zk.exists('/nodepool'))
+        self.assertEqual(self.drover('image-pause', 'a/b').status, 2)
+
+    def test_CLI_18_CLI_19_states(self):
+        self.make_build('a', BUILD)
+        self.make(f'{IMAGES}/b/builds/lock')
+        self.make(f'{IMAGES}/b/request-build')
+        self.make(f'{IMAGES}/b/pause')
+        contender = self.zk.Lock(f'{IMAGES}/c/builds/lock', 'builder')
+        self.assertTrue(contender.acquire())
+        self.make_build('c', BUILD)
+        self.make(f'{IMAGES}/c/request-build')
+        listed = self.drover('image-status')
+        self.assertEqual([listed.cells(row)[:3] for row in range(3)], [
+            ['a', 'False', ''], ['b', 'True', 'pending'], ['c', 'False', 'building']])
+        self.assertEqual(listed.cells(0)[3], '')
+        self.assertRegex(listed.cells(1)[3], r'^00:00:\d\d:\d\d$')
+        requests = self.drover('dib-request-list')
+        self.assertEqual(len(requests.lines()), 6)
+        self.assertEqual([requests.cells(row)[:2] for row in range(2)],
+                         [['b', 'pending'], ['c', 'building']])
+
+    def test_CLI_20_CLI_22_build(self):
+        self.make(f'{IMAGES}/img/pause')
+        for _ in range(2):
+            self.assertEqual(self.notice('image-build', 'img'), '')
+            self.assertIsNotNone(self.zk.exists(f'{IMAGES}/img/request-build'))
+
+    def test_CLI_21_cannot_be_built(self):
+        for name, text in (
+                ('nosuch', 'Trying to build a non disk-image-builder image: nosuch'),
+                ('base', 'Trying to build a non disk-image-builder image: base'),
+                ('cold', 'Skipping build request for image cold; paused')):
+            refused = self.drover('image-build', name)
+            self.assertEqual((refused.status, refused.out), (1, ''))
+            self.assertIn(text, refused.err)
+        self.assertIsNone(self.zk.exists('/nodepool'))
+
+    def delete_upload(self, number, provider='p1', build=BUILD):
+        return self.notice('image-delete', '--upload-id', f'{number:010}', '--build-id', build,
+                           '--image', 'img', '--provider', provider)
+
+    def test_CLI_23_CLI_25_delete_upload(self):
+        folder = self.make_build('img', BUILD, p1=[1, 2]) + '/providers/p1/images'
+        self.zk.set(f'{folder}/0000000002', b'{"state": "uploading", "x": 1}')
+        for wrong in ((3,), (1, 'p2'), (1, 'p1', 'x'), (1, '../p1'), (1, 'p1', '')):
+            self.assertEqual(self.delete_upload(*wrong), 'Image upload not found')
+        self.assertEqual(self.delete_upload(2), 'Cannot delete because image upload in progress')
+        self.assertEqual(self.zk.get(f'{folder}/0000000002')[0], b'{"state": "uploading", "x": 1}')
+        self.assertEqual(self.delete_upload(1), '')
+        record = json.loads(self.zk.get(f'{folder}/0000000001')[0])
+        self.assertEqual((record['state'], record['external_id']), ('deleting', 'p1-1'))
+        self.assertGreater(record['state_time'], 1e9)
+        self.assertEqual(self.drover('image-delete', '--image', 'img').status, 2)
+
+    def test_CLI_27_CLI_28_delete_build(self):
+        path = self.make_build('my-img', '0000000001')
+        building = self.make_build('img', BUILD)
+        self.zk.set(building, b'{"state": "building"}')
+        self.assertEqual(self.drover('dib-image-delete', 'x').status, 1)
+        self.assertEqual(self.notice('dib-image-delete', 'x-1'), 'Build x-1 not found')
+        self.assertEqual(self.notice('dib-image-delete', f'img-{BUILD}'),
+                         'Cannot delete a build in progress')
+        self.assertEqual(self.zk.get(building)[0], b'{"state": "building"}')
+        self.assertEqual(self.notice('dib-image-delete', 'my-img-0000000001'), '')
+        record = json.loads(self.zk.get(path)[0])
+        self.assertEqual((record['state'], record['strange']), ('deleting', '\u00e4'))
 
 
 class Erase(ImagesCase):

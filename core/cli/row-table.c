@@ -1,0 +1,61 @@
+#include "cli/row-table.h"
+
+#include "cli/output.h"
+#include "cli/python-literal.h"
+#include "cli/table.h"
+
+static GPtrArray *
+choose_columns(const DroverColumn *all_columns, const char *fields)
+{
+    gboolean all = fields == NULL || *fields == '\0';
+    g_auto(GStrv) names = g_strsplit(fields != NULL ? fields : "", ",", -1);
+    GPtrArray *columns = g_ptr_array_new();
+
+    for (const DroverColumn *column = all_columns; column->key != NULL; column++)
+        if (all || g_strv_contains((const char *const *)names, column->key))
+            g_ptr_array_add(columns, (gpointer)column);
+    return columns;
+}
+
+static char *
+cell_of(const json_t *row, const DroverColumn *column)
+{
+    const json_t *value = json_object_get(row, column->key);
+
+    if (column->is_time && json_is_integer(value))
+        return drover_cli_age((double)json_integer_value(value));
+    return drover_cell_text(value);
+}
+
+static DroverTable *
+table_new(const GPtrArray *columns)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new();
+
+    for (guint i = 0; i < columns->len; i++)
+        g_ptr_array_add(headers, (gpointer)((const DroverColumn *)columns->pdata[i])->header);
+    g_ptr_array_add(headers, NULL);
+    return drover_table_new((const char *const *)headers->pdata);
+}
+
+char *
+drover_row_table_text(const DroverColumn *all_columns, const json_t *rows, const char *fields)
+{
+    g_autoptr(GPtrArray) columns = choose_columns(all_columns, fields);
+    g_autoptr(DroverTable) table = NULL;
+    const json_t *row;
+    size_t k;
+
+    if (columns->len == 0)
+        return g_strdup("++\n||\n++");
+    table = table_new(columns);
+    json_array_foreach((json_t *)rows, k, row)
+    {
+        char **cells = g_new0(char *, columns->len + 1);
+
+        for (guint i = 0; i < columns->len; i++)
+            cells[i] = cell_of(row, columns->pdata[i]);
+        drover_table_add_row(table, cells);
+    }
+    return g_strchomp(drover_table_text(table));
+}

@@ -1,0 +1,17 @@
+/*
+ * A list as rows: JSON objects with the keys of its columns, which are printed as they are, or as a
+ * table.
+ */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+typedef struct {
+    const char *key, *header; /* NULL ends an array of columns */
+    gboolean is_time;         /* seconds since the epoch; a table shows the age */
+} DroverColumn;
+
+/* The table, without a newline at its end; only the columns named in `fields` ("a,b"; NULL or ""
+ * all). Free with g_free. */
+char *drover_row_table_text(const DroverColumn *columns, const json_t *rows, const char *fields);
