@@ -11,8 +11,16 @@
 
 #include <drover/driver.h>
 
-#ifndef SIZE
+/* The table's last function that is used here is resource_delete(). */
+#if defined(SHORTER)
+#define SIZE offsetof(struct drover_driver, image_upload)
+#elif defined(LONGER)
+#define SIZE sizeof(struct longer)
+#elif !defined(SIZE)
 #define SIZE sizeof(struct drover_driver)
+#endif
+#ifndef MINOR
+#define MINOR DROVER_ABI_MINOR
 #endif
 #ifndef MAJOR
 #define MAJOR DROVER_ABI_MAJOR
@@ -356,57 +364,80 @@ resume(void *self, struct drover_operation *op, const char *saved)
 
 /* ---- The table ---- */
 
-static const struct drover_option options[] = {
-    {.path = "volume",
-     .type = DROVER_OPTION_STRING,
-     .fallback = DEFAULT,
-     .allowed = "low|high",
-     .help = HELP},
+/* Of a later minor's size, whatever is in there. */
+#ifdef LONGER
+struct sized_option {
+    struct drover_option option;
+    const char *from_the_future;
+};
+#define OPTION(...)                                                                                \
+    {                                                                                              \
+        .option = {__VA_ARGS__}, .from_the_future = "new"                                          \
+    }
+struct longer {
+    struct drover_driver driver;
+    const char *from_the_future;
+};
+#else
+#define sized_option drover_option
+#define OPTION(...)                                                                                \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#endif
+
+static const struct sized_option options[] = {
+    OPTION(.path = "volume", .type = DROVER_OPTION_STRING, .fallback = DEFAULT,
+           .allowed = "low|high", .help = HELP),
 #ifdef OPTION_TWICE
-    {.path = "volume", .type = DROVER_OPTION_STRING, .help = "How loud it is."},
+    OPTION(.path = "volume", .type = DROVER_OPTION_STRING, .help = "How loud it is."),
 #endif
 #ifdef ORPHAN
-    {.path = "speaker.name", .type = DROVER_OPTION_STRING, .help = "Its name."},
+    OPTION(.path = "speaker.name", .type = DROVER_OPTION_STRING, .help = "Its name."),
 #endif
-    {.path = "pools[].labels[]",
-     .type = DROVER_OPTION_LIST,
-     .unique = "name",
-     .help = "Labels that the pool serves."},
-    {.path = "pools[].labels[].name",
-     .type = DROVER_OPTION_STRING,
-     .flags = DROVER_OPTION_REQUIRED,
-     .refers_to = "labels",
-     .help = "Name of the label."},
-    {.path = NULL},
+    OPTION(.path = "pools[].labels[]", .type = DROVER_OPTION_LIST, .unique = "name",
+           .help = "Labels that the pool serves."),
+    OPTION(.path = "pools[].labels[].name", .type = DROVER_OPTION_STRING,
+           .flags = DROVER_OPTION_REQUIRED, .refers_to = "labels", .help = "Name of the label."),
+    OPTION(.path = NULL),
 };
 
-static const struct drover_driver driver = {
-    .size = SIZE,
-    .abi_major = MAJOR,
-    .abi_minor = DROVER_ABI_MINOR,
-    .option_size = sizeof(struct drover_option),
-    .name = CALLED,
-    .version = VERSION,
-    .description = "machines of a list",
-    .licence = "Apache-2.0",
-    .capabilities = CAPABILITIES,
-    .options = options,
-    .provider_open = open_provider,
-    .provider_close = close_provider,
-    .operation_save = save,
-    .operation_resume = resume,
-    .machine_create = create,
-    .machine_delete = remove_machine,
-    .resource_list = list,
-    .resource_delete = remove_machine,
-};
+#define TABLE                                                                                      \
+    .size = SIZE, .abi_major = MAJOR, .abi_minor = MINOR, .option_size = sizeof(*options),         \
+    .name = CALLED, .version = VERSION, .description = "machines of a list",                       \
+    .licence = "Apache-2.0", .capabilities = CAPABILITIES,                                         \
+    .options = (const struct drover_option *)options, .provider_open = open_provider,              \
+    .provider_close = close_provider, .operation_save = save, .operation_resume = resume,          \
+    .machine_create = create, .machine_delete = remove_machine, .resource_list = list,             \
+    .resource_delete = remove_machine
 
-#ifdef NO_ENTRY
+#ifdef LONGER
+static const struct longer longer = {.driver = {TABLE}, .from_the_future = "new"};
+#else
+static const struct drover_driver driver = {TABLE};
+#endif
+
+#if defined(NO_ENTRY)
 const struct drover_driver *entry(void);
 const struct drover_driver *
 entry(void)
 {
     return &driver;
+}
+#elif defined(LONGER)
+DROVER_DRIVER(longer.driver)
+#elif defined(SHORTER)
+DROVER_EXPORT const struct drover_driver *drover_driver_entry(void);
+
+/* In memory of that size, so that a sanitizer sees who reads beyond it. */
+const struct drover_driver *
+drover_driver_entry(void)
+{
+    static struct drover_driver *table;
+
+    if (table == NULL)
+        table = memcpy(malloc(SIZE), &driver, SIZE);
+    return table;
 }
 #else
 DROVER_DRIVER(driver)

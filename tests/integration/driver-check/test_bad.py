@@ -64,7 +64,7 @@ class BadDriverTest(CheckCase):
         pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
         cls.addClassCleanup(pool.shutdown, cancel_futures=True)
         cls.outcomes = {driver: pool.submit(functools.partial(cls().look_at, driver))
-                        for driver in ['good', 'bad-memory', *EXPECTED]}
+                        for driver in ['good', 'shorter', 'longer', 'bad-memory', *EXPECTED]}
 
     def look_at(self, driver):
         self.folder = f'{self.common.name}/{driver}'
@@ -76,6 +76,16 @@ class BadDriverTest(CheckCase):
     def test_good_one(self):
         status, checks = self.outcomes['good'].result()
         self.assertEqual((status, self.failed(checks)), (0, {}))
+
+    def test_tables_of_other_minors(self):
+        """A shorter table lacks nothing that it has no use for; a longer one's tail is ignored."""
+        for driver, version in (('shorter', '1.0'), ('longer', '1.9')):
+            with self.subTest(driver):
+                status, checks = self.outcomes[driver].result()
+                self.assertEqual((status, self.failed(checks)), (0, {}))
+                self.assertIn(f'ABI {version}', checks['identity'][1])
+                self.assertEqual([checks[name][0] for name in ('create', 'resume', 'leftovers')],
+                                 ['ok'] * 3)
 
     def test_memory(self):
         """Seen by the check, or by a sanitizer that the program was built with, at the end."""

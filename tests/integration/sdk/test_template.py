@@ -59,11 +59,11 @@ class TemplateTest(LauncherCase):
             raise AssertionError(f'{" ".join(words)}: {done.stdout}')
         return done.stdout
 
-    def start_launcher(self, cloud, **options):
+    def start_launcher(self, cloud, drivers=None, **options):
         pool = {'name': 'main', 'labels': [{'name': 'test-label', 'size': 'large'}]}
         launcher = self.launcher({'name': 'toy', 'driver': 'mycloud', 'url': cloud.url,
                                   'token': 'secret', 'pools': [pool]}, start=False, **options)
-        launcher.environment = {'DROVER_DRIVER_PATH': f'{self.template}/build'}
+        launcher.environment = {'DROVER_DRIVER_PATH': drivers or f'{self.template}/build'}
         launcher.start()
         self.wait_for_pools('toy-main')
 
@@ -94,12 +94,19 @@ class TemplateTest(LauncherCase):
                          (machine['id'], '127.0.0.1', 'zuul'))
         self.assertEqual(machine['tags']['nodepool_provider_name'], 'toy')
 
-    def test_request(self):
+    def serve(self, drivers=None):
         cloud = self.cloud()
-        self.start_launcher(cloud)
+        self.start_launcher(cloud, drivers)
         run_job(self.scheduler, self.executor, ['test-label', 'test-label'])
         self.wait(lambda cluster: not cluster.nodes(), what='no nodes')
         self.assertEqual(cloud.machines(), [])
+
+    def test_request(self):
+        self.serve()
+
+    def test_request_by_a_driver_of_sdk_1_0(self):
+        """Built against the headers that are kept for ever."""
+        self.serve(f'{BUILD}/frozen-drivers/1.0')
 
 
 if __name__ == '__main__':
