@@ -69,7 +69,7 @@ class OfStaticMachines(WithStatsd, LauncherCase):
         self.client.delete(path)
         self.statsd.wait('nodepool.label.strange.nodes.hold:0|g', 'nodepool.provider.q.nodes.hold:0|g')
 
-    def test_M_12_one_leader(self):
+    def test_M_12_Z_32_one_leader(self):
         launchers = [self.launcher(provider(name, machines(1, network=10 + index)), timeout=2)
                      for index, name in enumerate('pq')]
         self.wait_for_ready(2)
