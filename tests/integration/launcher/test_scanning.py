@@ -152,6 +152,18 @@ class Scanning(CloudCase):
         self.wait_for_no_nodes()
         self.wait_for_books()
 
+    def test_H_31_nothing_to_contact(self):
+        """A pod has no address of its own; what the cloud says of it is stored, and nobody calls."""
+        self.listen('refuse')
+        ports = {'22': 30022, '80': 30080}
+        self.cloud.faults({**CREATE, 'machine': {'connection': {
+            'connection_type': 'kubectl', 'connection_port': ports}}})
+        self.start()
+        _, node = self.node_of(self.submit('l'))
+        self.assertEqual((node['connection_type'], node['connection_port'], node['host_keys']),
+                         ('kubectl', ports, []))
+        self.assertEqual(set(self.connections()['accepted'].values()), {0})
+
     def test_console_that_cannot_be_had(self):
         self.listen('refuse')
         self.cloud.faults({'path': '/console', 'status': 500})
