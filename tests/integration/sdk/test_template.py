@@ -4,6 +4,7 @@ template is copied to another one, built there, tried by its own test, and loade
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from launcher_case import LauncherCase
 from zookeeper import die_with_parent
 from zuul_client import run_job
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = os.path.abspath(os.environ['DROVER_BUILD'])
 COMPILER = os.environ.get('DROVER_CC', 'cc')
 
@@ -79,6 +81,20 @@ class TemplateTest(LauncherCase):
                       'cancel', 'resume', 'resume-nonsense', 'stop', 'leftovers'):
             self.assertRegex(output, rf'ok +{check}\b')
         self.assertNotIn('FAIL', output)
+
+    def test_tutorial(self):
+        """What docs/driver-author.md says, in an empty folder; "sh" are the commands to build and
+        try the driver."""
+        text = (ROOT / 'docs/driver-author.md').read_text(encoding='utf-8')
+        commands = re.findall(r'^```sh\n(.*?)^```', text, re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(commands), 2)
+        script = 'set -eu\n' + ''.join(commands).replace('/usr/share', f'{self.prefix}/share')
+        with tempfile.TemporaryDirectory(prefix='drover-test-') as folder:
+            done = subprocess.run(['/bin/sh', '-c', script], cwd=folder, check=False, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
+                                  env={**os.environ, 'CMAKE_PREFIX_PATH': self.prefix})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn('100% tests passed', done.stdout)
 
     def test_install(self):
         self.call('cmake', '--install', f'{self.template}/build')
