@@ -209,22 +209,36 @@ drover_driver_host_list(DroverDriverHost *host)
     return files;
 }
 
+/* What to install, where drivers come in packages. Of other makers' drivers only the custom is
+ * known. */
+static char *
+package_hint(const char *name)
+{
+    g_auto(GStrv) own = g_strsplit(DROVER_DRIVERS, " ", -1);
+
+    if (DROVER_DRIVER_PACKAGES[0] == '\0' ||
+        !g_regex_match_simple("^[a-z0-9][a-z0-9.+-]*$", name, 0, 0))
+        return g_strdup("");
+    if (g_strv_contains((const char *const *)own, name))
+        return g_strconcat("; install the package ", DROVER_DRIVER_PACKAGES, name, NULL);
+    return g_strconcat("; it is none of Drover's own: a package with it would be called ",
+                       DROVER_DRIVER_PACKAGES, name, NULL);
+}
+
 static void
 set_not_installed(const DroverDriverHost *host, const char *name, GError **error)
 {
     g_autoptr(GPtrArray) files = find_files(host);
     g_autoptr(GString) installed = g_string_new(NULL);
     g_autofree char *directories = g_strjoinv(", ", host->directories);
-    const char *packages = DROVER_DRIVER_PACKAGES; /* empty when there are none */
+    g_autofree char *hint = package_hint(name);
 
     for (guint i = 0; i < files->len; i++)
         g_string_append_printf(installed, "%s%s", i > 0 ? ", " : "",
                                ((DroverDriverFile *)files->pdata[i])->name);
     g_set_error(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND,
-                "driver %s is not installed: there is no %s" SUFFIX " in %s; installed: %s%s%s%s",
-                name, name, directories, installed->len > 0 ? installed->str : "none",
-                packages[0] != '\0' ? "; install the package " : "", packages,
-                packages[0] != '\0' ? name : "");
+                "driver %s is not installed: there is no %s" SUFFIX " in %s; installed: %s%s", name,
+                name, directories, installed->len > 0 ? installed->str : "none", hint);
 }
 
 const struct drover_driver *

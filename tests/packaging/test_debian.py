@@ -1,0 +1,241 @@
+"""The Debian packages, as an operator meets them: built from what is committed, installed into a
+clean system, given a driver later, upgraded while the launcher runs, and removed.
+
+The steps build on each other. Needs root, Debian's mirror and some minutes.
+"""
+
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, f'{HERE}/../support']
+
+import built  # noqa: E402
+from clean_root import CleanRoot  # noqa: E402
+from sshd import Sshd  # noqa: E402
+from zookeeper import ZooKeeper  # noqa: E402
+
+LIMIT = 120
+UNIT = '/lib/systemd/system/drover-launcher.service'
+CONFIG = '/etc/nodepool/nodepool.yaml'
+STATE = '/var/lib/drover/launcher'
+EXPOSURE_LIMIT = 2.0  # of `systemd-analyze security`, from 0 to 10
+PACKAGES = ['drover', 'drover-cli', 'drover-doc', 'drover-driver-openstack', 'drover-driver-static',
+            'drover-launcher', 'drover-nodepool-compat', 'libdrover-sdk-dev', 'libdrover-sdk1']
+
+
+def wait(condition, what):
+    deadline = time.monotonic() + LIMIT
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > deadline:
+            raise AssertionError(f'no {what} within {LIMIT} s')
+        time.sleep(0.1)
+
+
+class Service:
+    """The launcher, started by hand as its unit would."""
+
+    def __init__(self, root):
+        self.root = root
+        self.process = None
+        self.log_path = root.path('/srv/launcher.log')
+
+    def command_line(self):
+        unit = self.root.read(UNIT).replace('\\\n', ' ')
+        line = re.search('^ExecStart=(.*)$', unit, re.M).group(1)
+        return [word for word in shlex.split(line.replace('%t', '/run'))
+                if not word.startswith('$')]
+
+    def start(self):
+        for folder, mode in ((STATE, '0700'), ('/run/drover', '0750'), ('/var/log/drover', '0750')):
+            self.root.run('install', '-d', '-o', 'drover', '-g', 'drover', '-m', mode, folder)
+        with open(self.log_path, 'a', encoding='utf-8') as log:
+            self.process = subprocess.Popen(
+                self.root.command(*self.command_line(), user='drover'),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        """As `systemctl restart` ends it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def stop(self):
+        """Returns its exit code. The run-time folder goes, as its unit has it."""
+        self.process.terminate()
+        code = self.process.wait(LIMIT)
+        self.process = None
+        shutil.rmtree(self.root.path('/run/drover'))
+        return code
+
+    def log(self):
+        with open(self.log_path, encoding='utf-8') as log:
+            return log.read()
+
+    def session(self):
+        return json.loads(self.root.read(f'{STATE}/session.json'))
+
+
+class Built(unittest.TestCase):
+    def test_all_packages(self):
+        names = {os.path.basename(path).split('_')[0]
+                 for path in glob.glob(f'{built.debian()[0]}/*.deb')}
+        self.assertEqual(sorted(name for name in names if not name.endswith('-dbgsym')), PACKAGES)
+
+    def test_lintian(self):
+        changes, = glob.glob(f'{built.debian()[0]}/*.changes')
+        done = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error,warning', changes],
+                              check=False, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual((done.returncode, done.stdout), (0, ''))
+
+
+class Operated(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = cls.enterClassContext(CleanRoot())
+        cls.root.set_source(built.debian()[0])
+        cls.server = cls.enterClassContext(ZooKeeper())
+        cls.machine = Sshd().start()
+        cls.addClassCleanup(cls.machine.close)
+        cls.service = Service(cls.root)
+        cls.addClassCleanup(cls.service.kill)
+        cls.requests = []
+
+    def run(self, result=None):
+        """What comes after a failure would only fail as well."""
+        if result.failures or result.errors:
+            result.addSkip(self, 'an earlier step failed')
+            return
+        super().run(result)
+        if (result.failures or result.errors) and os.path.exists(self.service.log_path):
+            print(self.service.log()[-6000:], file=sys.stderr)
+
+    def configure(self):
+        values = {
+            'zookeeper-servers': [{'host': '127.0.0.1', 'port': self.server.port}],
+            'zookeeper-timeout': 30,
+            'labels': [{'name': 'board'}],
+            'providers': [
+                {'name': 'lab', 'driver': 'static', 'pools': [{'name': 'main', 'nodes': [{
+                    'name': '127.0.0.1', 'labels': 'board', 'host-key': self.machine.keys[0],
+                    'connection-port': self.machine.port}]}]},
+                {'name': 'cloud', 'driver': 'openstack', 'cloud': 'nowhere', 'pools': []},
+                {'name': 'site', 'driver': 'beaker', 'pools': []}]}
+        self.root.write(CONFIG, json.dumps(values, indent=1))
+
+    def drover(self, *words):
+        """What the command line prints with --json."""
+        return json.loads(self.root.run('drover', *words, '--json').stdout)
+
+    def submit(self):
+        return self.drover('request', 'submit', '--label', 'board')['id']
+
+    def state_of(self, request):
+        return self.drover('request', 'show', request)['state']
+
+    def wait_for_fulfilled(self, request):
+        wait(lambda: self.state_of(request) == 'fulfilled', f'fulfilled request {request}')
+
+    def told(self):
+        """What the service manager was told to do with the launcher."""
+        found = [re.search(r'(?:^| )((?:try-)?restart|start|stop)\b.*drover-launcher', call)
+                 for call in self.root.systemctl_calls()]
+        return [match.group(1) for match in found if match]
+
+    # ---- The steps ----
+
+    def test_1_what_is_recommended(self):
+        plan = self.root.apt('install', '--simulate', '--install-recommends', 'drover-launcher')
+        taken = re.findall(r'^Inst (\S+)', plan, re.M)
+        for package in ('drover-cli', 'drover-driver-static', 'glib-networking', 'libdrover-sdk1'):
+            self.assertIn(package, taken)
+        for package in ('drover-driver-openstack', 'drover-nodepool-compat'):
+            self.assertNotIn(package, taken)
+
+    def test_2_installed_without_a_driver(self):
+        self.root.apt('install', 'drover-launcher', 'drover-cli')
+        self.assertIn('/usr/sbin/nologin', self.root.run('getent', 'passwd', 'drover').stdout)
+        self.configure()
+        told = self.root.run('drover', 'config-validate', check=False)
+        self.assertEqual(told.returncode, 1)
+        for driver, advice in (
+                ('static', 'install the package drover-driver-static'),
+                ('openstack', 'install the package drover-driver-openstack'),
+                ('beaker', "it is none of Drover's own: a package with it would be called "
+                           'drover-driver-beaker')):
+            self.assertRegex(told.stdout, rf'(?m)^{CONFIG}:\d+:\d+: error: provider \w+: driver '
+                             rf'{driver} is not installed: .*; {advice}$')
+
+    def test_3_unit(self):
+        self.root.run('systemd-analyze', 'verify', '--man=no', UNIT)
+        told = self.root.run('systemd-analyze', 'security', '--offline=true', UNIT).stdout
+        exposure = float(re.search(r'exposure level for drover-launcher.service: ([\d.]+)',
+                                   told).group(1))
+        self.assertLessEqual(exposure, EXPOSURE_LIMIT)
+
+    def test_4_driver_added_later(self):
+        self.service.start()
+        wait(lambda: 'install the package drover-driver-static' in self.service.log(),
+             'complaint about the driver')
+        request = self.submit()
+        self.root.apt('install', 'drover-driver-static', managed=True)
+        self.assertEqual(self.told(), ['try-restart'])
+        # Even a reload is enough: without a service manager nothing was restarted.
+        self.service.signal(signal.SIGHUP)
+        self.wait_for_fulfilled(request)
+        self.requests.append(request)
+
+    def test_5_upgraded_while_it_runs(self):
+        waiting = self.submit()  # the only machine is in use
+        self.root.write('/etc/default/drover-launcher', '# The operator has been here.\n')
+        session = self.service.session()
+        self.root.set_source(built.debian()[1])
+        self.root.apt('dist-upgrade', managed=True)
+        self.assertEqual(self.told(), ['restart'])  # a stop would end the session
+        self.assertIn('+next', self.root.run('dpkg-query', '-W', 'drover-launcher').stdout)
+        self.assertIn('The operator', self.root.read('/etc/default/drover-launcher'))
+        self.assertIn('RestartKillSignal=SIGKILL', self.root.read(UNIT))
+        self.service.kill()
+        self.service.start()
+        self.drover('request', 'release', self.requests.pop())
+        self.wait_for_fulfilled(waiting)
+        self.assertEqual(self.service.session(), session)
+        self.assertIn('taken up again', self.service.log())
+        self.requests.append(waiting)
+
+    def test_6_removed(self):
+        self.assertEqual(self.service.stop(), 0)
+        self.root.apt('remove', 'drover-launcher', 'drover-driver-static', managed=True)
+        self.assertEqual(self.told(), ['stop'])
+        self.assertTrue(self.root.exists('/etc/default/drover-launcher'))
+        self.assertTrue(self.root.exists(STATE))
+
+    def test_7_purged(self):
+        self.root.apt('purge', 'drover*', 'libdrover*', managed=True)
+        left = [path for path in self.root.find('drover')
+                if not path.startswith(('/srv/', '/var/lib/apt/', '/var/cache/'))]
+        self.assertEqual(left, [])
+        # What is the operator's stays; so does the account, as Debian's policy has it.
+        self.assertTrue(self.root.exists(CONFIG))
+        self.root.run('getent', 'passwd', 'drover')
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
