@@ -79,10 +79,9 @@ tell(Watch *watch, json_t *transition)
     g_autoptr(json_t) owned = transition;
     g_autofree char *line = NULL, *text = NULL;
 
-    if (transition == NULL || !is_wanted(transition))
+    if (owned == NULL || !is_wanted(owned))
         return;
-    text = watch->json ? drover_json_text(transition)
-                       : drover_transition_text(transition, watch->colours);
+    text = watch->json ? drover_json_text(owned) : drover_transition_text(owned, watch->colours);
     line = g_strconcat(text, "\n", NULL);
     drover_live_write(watch->live, line, strlen(line));
 }
