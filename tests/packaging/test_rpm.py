@@ -18,7 +18,7 @@ PLACES = [(r'^/usr/lib/[^/]+-linux-gnu[^/]*/|^/usr/lib64/', '/LIB/'),
           (r'/zsh/(vendor-completions|site-functions)/', '/zsh/')]
 # What each kind of package has for itself.
 OWN = re.compile(r'^/usr/share/doc/[^/]+/(changelog\.gz|copyright)$|^/usr/share/licenses/'
-                 r'|^/usr/lib/\.build-id')
+                 r'|^/usr/lib/\.build-id|^/usr/share/lintian/')
 
 
 def output(*words):
