@@ -139,6 +139,13 @@ static const struct drover_option options[] = {
     INTEGER(PROV "driver-timeout", NULL, "1..",
             "Seconds after which a provider whose driver does not come back from a call is "
             "unhealthy; 300, or 3600 for a driver that says that it blocks."),
+    {
+        .path = PROV "isolation",
+        .type = DROVER_OPTION_STRING,
+        .fallback = "none",
+        .allowed = "none|process",
+        .help = "Where the driver runs: in the launcher, or in a process of its own.",
+    },
     INTEGER(PROV "priority", NULL, NULL, "Smaller is preferred; 100 when nothing is set."),
     LIST(PROV "pools[]", "name", "Parts of the provider, each with its own limits and labels."),
     NAME(POOL "name", "Name of the pool, once in its provider."),

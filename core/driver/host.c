@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "driver/helper.h"
+#include "driver/remote.h"
 #include "driver/table.h"
 
 #define SUFFIX ".so"
@@ -255,5 +256,19 @@ drover_driver_host_find(DroverDriverHost *host, const char *name, GError **error
             return load(path, name, error);
     }
     set_not_installed(host, name, error);
+    return NULL;
+}
+
+const struct drover_driver *
+drover_driver_host_find_isolated(DroverDriverHost *host, const char *name, GError **error)
+{
+    const struct drover_driver *driver = drover_driver_host_find(host, name, error);
+    GHashTableIter iter;
+    gpointer path, table;
+
+    g_hash_table_iter_init(&iter, residents);
+    while (driver != NULL && g_hash_table_iter_next(&iter, &path, &table))
+        if (driver == &((DroverDriverTable *)table)->driver)
+            return drover_remote_driver(driver, path);
     return NULL;
 }

@@ -41,5 +41,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverDriverHost, drover_driver_host_free)
 const struct drover_driver *drover_driver_host_find(DroverDriverHost *host, const char *name,
                                                     GError **error);
 
+/* The same in a process of its own: see remote.h. */
+const struct drover_driver *drover_driver_host_find_isolated(DroverDriverHost *host,
+                                                             const char *name, GError **error);
+
 /* Every driver file found, sorted by name. Loads them all. Elements are DroverDriverFile. */
 GPtrArray *drover_driver_host_list(DroverDriverHost *host);

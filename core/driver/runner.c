@@ -208,6 +208,39 @@ on_provider_fail(void *data, enum drover_failure failure, const char *text)
         failure == DROVER_FAILURE_PERMANENT ? DROVER_ERROR_CONFIG : DROVER_ERROR_FAILED, valid);
 }
 
+typedef struct {
+    DroverRunner *runner;
+    char *text;
+} Trouble;
+
+static void
+trouble_free(gpointer data)
+{
+    Trouble *trouble = data;
+
+    drover_runner_unref(trouble->runner);
+    g_free(trouble->text);
+    g_free(trouble);
+}
+
+static void
+on_trouble(gpointer data)
+{
+    const Trouble *trouble = data;
+
+    drover_watch_set_trouble(trouble->runner->watch, trouble->text);
+}
+
+static void
+on_provider_trouble(void *data, const char *text)
+{
+    Trouble *trouble = g_new0(Trouble, 1);
+
+    trouble->runner = drover_runner_ref(data);
+    trouble->text = g_strdup(text);
+    drover_runner_tell_core(data, on_trouble, trouble, trouble_free);
+}
+
 /* A late call of the driver's may have kept it. */
 static void
 on_provider_released(void *data)
@@ -219,6 +252,7 @@ static const struct drover_provider_host provider_host = {
     .log = on_provider_log,
     .fail = on_provider_fail,
     .called = drover_runner_on_called,
+    .trouble = on_provider_trouble,
     .released = on_provider_released,
 };
 

@@ -1,5 +1,6 @@
 /* drover-driver-host: has a driver in a process of its own. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "driver/helper.h"
+#include "driver/serve.h"
+#include "driver/transport.h"
 #include "programs/program.h"
 
 #define PROGRAM "drover-driver-host"
@@ -42,18 +45,32 @@ check(const char *path)
     _exit(0); /* what the file does when it is unloaded does not matter */
 }
 
+/* The end comes from the launcher, not by signals, which whole groups of processes may get. */
+static int
+run_provider(void)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    fcntl(DROVER_TRANSPORT_FD, F_SETFD, FD_CLOEXEC);
+    return drover_serve(DROVER_TRANSPORT_FD);
+}
+
 int
 main(int argc, char **argv)
 {
     g_autofree char *file = NULL;
-    gboolean version = FALSE;
+    gboolean version = FALSE, serve = FALSE;
     const GOptionEntry entries[] = {
         {"check", 0, 0, G_OPTION_ARG_FILENAME, &file, "Only see whether loading FILE does harm",
          "FILE"},
+        {"serve", 0, 0, G_OPTION_ARG_NONE, &serve,
+         "Run a provider for the launcher at the other end of file descriptor 3", NULL},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL},
         G_OPTION_ENTRY_NULL,
     };
-    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    g_autoptr(GOptionContext) context = g_option_context_new("[PROVIDER]");
     g_autoptr(GError) error = NULL;
 
     setlocale(LC_ALL, "");
@@ -67,6 +84,8 @@ main(int argc, char **argv)
         program_print_version(PROGRAM);
         return 0;
     }
+    if (serve)
+        return run_provider();
     if (file == NULL)
         return program_fail(PROGRAM, "this program is started by others; see --help");
     return check(file);

@@ -97,6 +97,21 @@ drover_host_operation_cancel(struct drover_operation *handle)
         g_atomic_int_set(&op->cancelled, 1);
 }
 
+void
+drover_host_operation_inputs(const struct drover_operation *handle, drover_host_input each,
+                             void *data)
+{
+    g_autoptr(Operation) op = find(handle);
+    GHashTableIter iter;
+    gpointer name, value;
+
+    if (op == NULL)
+        return;
+    g_hash_table_iter_init(&iter, op->inputs);
+    while (g_hash_table_iter_next(&iter, &name, &value))
+        each(data, name, value);
+}
+
 /* ---- What it is about. The strings outlive the call as long as the operation lives. ---- */
 
 const char *

@@ -104,6 +104,22 @@ drover_provider_note_call(struct drover_provider *handle, const char *method, co
         provider->host->called(provider->data, method, url, status, milliseconds);
 }
 
+void
+drover_host_provider_called(struct drover_provider *handle, const char *method, const char *url,
+                            int status, int64_t milliseconds)
+{
+    drover_provider_note_call(handle, method, url, status, milliseconds);
+}
+
+void
+drover_host_provider_trouble(struct drover_provider *handle, const char *text)
+{
+    g_autoptr(Provider) provider = find(handle);
+
+    if (provider != NULL && provider->host->trouble != NULL)
+        provider->host->trouble(provider->data, text);
+}
+
 int64_t
 drover_now(void)
 {

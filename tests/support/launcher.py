@@ -90,6 +90,9 @@ class Launcher:
 
     def configure(self, providers, **config):
         """Writes the file. Keywords are further top-level options, with '_' for '-'."""
+        isolation = os.environ.get('DROVER_TEST_ISOLATION')
+        if isolation:  # the same tests with each driver in a process of its own
+            providers = [{'isolation': isolation, **one} for one in providers]
         where = {'host': '127.0.0.1', 'port': self.port}
         if self.chroot:
             where['chroot'] = self.chroot

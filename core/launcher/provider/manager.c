@@ -141,8 +141,11 @@ static void
 start(DroverManager *manager)
 {
     g_autoptr(GError) error = NULL;
+    const char *isolation = drover_value_get_string(manager->own->values, "isolation", "none");
     const struct drover_driver *driver =
-        drover_driver_host_find(manager->drivers, manager->own->driver, &error);
+        strcmp(isolation, "process") == 0
+            ? drover_driver_host_find_isolated(manager->drivers, manager->own->driver, &error)
+            : drover_driver_host_find(manager->drivers, manager->own->driver, &error);
 
     if (driver == NULL || manager->own->problem != NULL) {
         fail(manager, driver == NULL ? error->message : manager->own->problem);

@@ -82,6 +82,10 @@ drover_host_operation_new(const struct drover_operation_input *input,
 DROVER_EXPORT void drover_host_operation_free(struct drover_operation *op);
 /* Any thread. */
 DROVER_EXPORT void drover_host_operation_cancel(struct drover_operation *op);
+/* Names each input. */
+typedef void (*drover_host_input)(void *data, const char *name, const char *value);
+DROVER_EXPORT void drover_host_operation_inputs(const struct drover_operation *op,
+                                                drover_host_input each, void *data);
 
 struct drover_provider_host {
     void (*log)(void *data, enum drover_log_level level, const char *text); /* any thread */
@@ -92,6 +96,9 @@ struct drover_provider_host {
      */
     void (*called)(void *data, const char *method, const char *url, int status,
                    int64_t milliseconds);
+    /* What is wrong with the provider, one sentence, or NULL: nothing any more. May be NULL. On the
+     * provider's thread. */
+    void (*trouble)(void *data, const char *text);
     /* Nothing uses `data` any more; see struct drover_operation_host. May be NULL. */
     void (*released)(void *data);
 };
@@ -101,6 +108,10 @@ DROVER_EXPORT struct drover_provider *
 drover_host_provider_new(const char *name, const struct drover_value *config,
                          const struct drover_provider_host *host, void *data);
 DROVER_EXPORT void drover_host_provider_free(struct drover_provider *provider);
+/* For one that stands for a driver elsewhere: passes on what happened there. */
+DROVER_EXPORT void drover_host_provider_called(struct drover_provider *provider, const char *method,
+                                               const char *url, int status, int64_t milliseconds);
+DROVER_EXPORT void drover_host_provider_trouble(struct drover_provider *provider, const char *text);
 
 typedef void (*drover_host_add_machine)(void *data, const char *pool,
                                         const struct drover_value *config, uint32_t slots);

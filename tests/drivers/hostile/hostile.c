@@ -190,6 +190,21 @@ crash(struct self *self, struct drover_operation *op)
     abort();
 }
 
+/* Where the process that has it speaks to its launcher. */
+static enum drover_step
+write_to_the_socket(struct self *self, struct drover_operation *op)
+{
+    static const char garbage[] = "\x00\x00\x00\x05hello";
+
+    return write(3, garbage, sizeof(garbage)) > 0 ? DROVER_RUNNING : DROVER_DONE;
+}
+
+static enum drover_step
+leave(struct self *self, struct drover_operation *op)
+{
+    _exit(0);
+}
+
 static const struct {
     const char *attack;
     enum drover_step (*run)(struct self *self, struct drover_operation *op);
@@ -205,6 +220,8 @@ static const struct {
     {"negative", answer_less_than_zero},
     {"block-operation", block_in_operation},
     {"crash", crash},
+    {"socket", write_to_the_socket},
+    {"leave", leave},
 };
 
 static enum drover_step
