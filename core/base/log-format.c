@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log-structured.h"
 
 typedef enum {
     PLAIN, /* text between the attributes */
@@ -40,6 +41,7 @@ struct _DroverLogFormat {
     GArray *pieces; /* of Piece */
     char *date_format;
     gboolean every_line;
+    DroverLogForm form; /* not DROVER_LOG_TEXT: there are no pieces */
 };
 
 static const char *const level_names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
@@ -134,6 +136,15 @@ drover_log_format_new(const char *format, const char *date_format, gboolean ever
     if (!parse(self, format, error))
         g_clear_pointer(&self, drover_log_format_free);
     return self;
+}
+
+DroverLogFormat *
+drover_log_format_new_structured(DroverLogForm form)
+{
+    DroverLogFormat *format = drover_log_format_new(DROVER_LOG_DEFAULT_FORMAT, NULL, TRUE, NULL);
+
+    format->form = form;
+    return format;
 }
 
 void
@@ -266,6 +277,10 @@ drover_log_format_append(const DroverLogFormat *format, const DroverLogRecord *r
 {
     const char *line = record->text, *end;
 
+    if (format->form != DROVER_LOG_TEXT) {
+        drover_log_structured_append(format->form, record, out);
+        return;
+    }
     if (!format->every_line) {
         append_line(format, record, "", line, strlen(line), out);
         return;

@@ -16,7 +16,10 @@ typedef struct {
     DroverLogLevel level;
     const char *logger; /* its full name: "nodepool.NodePool" */
     const char *text;   /* may have several lines */
-    gint64 time;        /* microseconds, of the real-time clock */
+    /* The text without what it is about, and what that is; what is not known is NULL in it. */
+    const char *message;
+    const DroverLogSubject *subject;
+    gint64 time; /* microseconds, of the real-time clock */
 } DroverLogRecord;
 
 /* The parts that stand before each line of the default layout, and the message. */
@@ -32,6 +35,8 @@ typedef struct _DroverLogFormat DroverLogFormat;
  */
 DroverLogFormat *drover_log_format_new(const char *format, const char *date_format,
                                        gboolean every_line, GError **error);
+/* Never NULL. */
+DroverLogFormat *drover_log_format_new_structured(DroverLogForm form);
 void drover_log_format_free(DroverLogFormat *format);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverLogFormat, drover_log_format_free)
 

@@ -48,6 +48,13 @@ DroverLogHandler *drover_log_handler_new_file(const char *path, gboolean truncat
 DroverLogHandler *drover_log_handler_new_syslog(const char *path, const char *host, guint16 port,
                                                 int facility, GError **error);
 
+/*
+ * Sends to the journal's socket at `path` in its own protocol, with a field for each part of what a
+ * message is about. What the journal does not take is written to `fd` (-1: dropped).
+ */
+DroverLogHandler *drover_log_handler_new_journal(const char *path, int fd, GError **error);
+#define DROVER_LOG_JOURNAL_SOCKET "/run/systemd/journal/socket"
+
 /* Messages below the threshold are dropped; a number as drover_log_level_number() has it. */
 void drover_log_handler_set_threshold(DroverLogHandler *handler, int threshold);
 /* Takes the format over. Until then it is DROVER_LOG_DEFAULT_FORMAT, for every line. */

@@ -42,6 +42,7 @@ static const DroverCommand *const commands[] = {
     &drover_launcher_stop_command,
     &drover_launcher_reconfigure_command,
     &drover_launcher_explain_command,
+    &drover_launcher_log_level_command,
     &drover_launcher_dump_command,
     &drover_launcher_profile_command,
 };
@@ -87,7 +88,8 @@ drover_cli_misused(const DroverCli *cli, const DroverCommand *command, const cha
         usage = g_strconcat(name, " [options] COMMAND ...", NULL);
     } else {
         name = g_strdup_printf("%s %s", cli->program, command->name);
-        usage = g_strjoin(" ", name, "[options]", command->argument, NULL);
+        usage =
+            g_strjoin(" ", name, "[options]", command->argument, command->second_argument, NULL);
     }
     fprintf(stderr, "usage: %s\n%s: error: %s\n", usage, name, message);
     return 2;
@@ -198,7 +200,8 @@ print_help(const DroverCli *cli, const DroverCommand *command, GOptionContext *c
 static int
 run_parsed(DroverCli *cli, const DroverCommand *command, const char *const *arguments)
 {
-    guint given = g_strv_length((char **)arguments), most = command->argument != NULL;
+    guint given = g_strv_length((char **)arguments);
+    guint most = (command->argument != NULL) + (command->second_argument != NULL);
     guint wanted = most > 0 && command->argument[0] != '[';
     const char *mistake =
         command->find_mistake != NULL ? command->find_mistake(arguments[0]) : NULL;
@@ -212,6 +215,7 @@ run_parsed(DroverCli *cli, const DroverCommand *command, const char *const *argu
     if (mistake != NULL)
         return drover_cli_misused(cli, command, "%s", mistake);
     cli->command = command;
+    cli->second_argument = given > 1 ? arguments[1] : NULL;
     if (command->needs_store)
         status = connect_to_store(cli);
     return status != 0 ? status : command->run(cli, arguments[0]);
@@ -223,11 +227,13 @@ run_command(DroverCli *cli, const DroverCommand *command, const char *const *wor
 {
     static const GOptionEntry none[] = {G_OPTION_ENTRY_NULL};
     g_auto(GStrv) rest = NULL;
+    g_autofree char *takes = g_strjoin(" ", command->argument, command->second_argument, NULL);
     gboolean help = FALSE;
     const GOptionEntry common[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &cli->json, "Print JSON", NULL},
         {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this help", NULL},
-        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL, command->argument},
+        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL,
+         command->argument != NULL ? takes : NULL},
         G_OPTION_ENTRY_NULL,
     };
     const GOptionEntry *own = command->options != NULL ? command->options : none;

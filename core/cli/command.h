@@ -20,6 +20,7 @@ typedef struct {
     guint connect_timeout; /* seconds, 0: for ever */
 
     const DroverCommand *command; /* the one that is run */
+    const char *second_argument;  /* of it; NULL when it was left out */
 
     /* Made when asked for. */
     DroverDriverHost *drivers;
@@ -33,6 +34,7 @@ struct _DroverCommand {
     /* The word that it takes, as the help calls it; in brackets when it may be left out; NULL:
      * none. */
     const char *argument;
+    const char *second_argument; /* likewise; NULL without a first one */
     const GOptionEntry *options; /* beyond --json and --help; set variables of the command's file */
     /* In options and argument, a sentence; may be NULL. */
     const char *(*find_mistake)(const char *argument);
@@ -53,7 +55,8 @@ extern const DroverCommand drover_list_command, drover_image_list_command,
     drover_launcher_status_command, drover_launcher_pause_command, drover_launcher_unpause_command,
     drover_launcher_graceful_command, drover_launcher_stop_command,
     drover_launcher_reconfigure_command, drover_launcher_explain_command,
-    drover_launcher_dump_command, drover_launcher_profile_command;
+    drover_launcher_log_level_command, drover_launcher_dump_command,
+    drover_launcher_profile_command;
 
 /* Runs the command that the words begin with. Returns the exit status. */
 int drover_cli_run(DroverCli *cli, const char *const *words);

@@ -1,4 +1,5 @@
-/* drover launcher status, pause, unpause, graceful, stop, reconfigure, explain, dump, profile */
+/* drover launcher status, pause, unpause, graceful, stop, reconfigure, explain, log-level, dump,
+ * profile */
 #include <math.h>
 #include <string.h>
 
@@ -101,6 +102,15 @@ print_verdicts(const json_t *verdicts)
 }
 
 static void
+print_domains(const json_t *result)
+{
+    static const Column columns[] = {
+        {"Domain", "domain"}, {"Level", "level"}, {"Effective", "effective"}};
+
+    print_objects(json_object_get(result, "domains"), columns, G_N_ELEMENTS(columns));
+}
+
+static void
 print_all(const json_t *result)
 {
     char *text = json_dumps(result, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
@@ -123,6 +133,7 @@ static const struct {
     {"stop", NULL, print_state},
     {"reconfigure", "provider", print_state},
     {"explain", "request", print_verdicts},
+    {"log-level", "domain", print_domains},
     {"dump", NULL, print_all},
     {"profile", NULL, print_all},
 };
@@ -165,6 +176,8 @@ run(DroverCli *cli, const char *argument)
 
     if (argument != NULL)
         json_object_set_new(command, forms[form].argument, drover_json_from_string(argument));
+    if (cli->second_argument != NULL)
+        json_object_set_new(command, "level", drover_json_from_string(cli->second_argument));
     result = drover_command_call(path, command, ANSWER_TIME, &error);
     if (result == NULL)
         return fail(cli, path, error);
@@ -194,6 +207,14 @@ const DroverCommand drover_launcher_reconfigure_command = LAUNCHER_COMMAND(
     "reconfigure", "Read the configuration now, and start the provider anew", "[PROVIDER]");
 const DroverCommand drover_launcher_explain_command =
     LAUNCHER_COMMAND("explain", "Show what its pools decided about a request", "ID");
+const DroverCommand drover_launcher_log_level_command = {
+    .name = GROUP "log-level",
+    .summary = "Show the levels of its log, or set one",
+    .argument = "[DOMAIN]",
+    .second_argument = "[LEVEL]",
+    .options = options,
+    .run = run,
+};
 const DroverCommand drover_launcher_dump_command =
     LAUNCHER_COMMAND("dump", "Show all that it tells of itself", NULL);
 const DroverCommand drover_launcher_profile_command =

@@ -63,15 +63,45 @@ drover_log_option_level(const DroverConfigSource *source, const DroverLogOption 
 
 /* ---- Formats ---- */
 
+/* The class of the formatter; NULL: Python's own. */
+static const DroverLogOption *
+formatter_class(const DroverLogSection *section)
+{
+    const DroverLogOption *class = drover_log_section_get(section, "class");
+
+    return class != NULL ? class : drover_log_section_get(section, "()");
+}
+
+/* Classes as they are usually called in Python; which module they are from does not matter. */
+static const struct {
+    const char *suffix;
+    DroverLogForm form;
+} structured_classes[] = {
+    {"JsonFormatter", DROVER_LOG_JSON},
+    {"JSONFormatter", DROVER_LOG_JSON},
+    {"LogfmtFormatter", DROVER_LOG_KEY_VALUE},
+    {"Logfmter", DROVER_LOG_KEY_VALUE},
+};
+
+/* `section` may be NULL. */
+static DroverLogForm
+form_of(const DroverLogSection *section)
+{
+    const DroverLogOption *class = section != NULL ? formatter_class(section) : NULL;
+
+    for (guint i = 0; class != NULL && i < G_N_ELEMENTS(structured_classes); i++)
+        if (g_str_has_suffix(class->texts[0], structured_classes[i].suffix))
+            return structured_classes[i].form;
+    return DROVER_LOG_TEXT;
+}
+
 /* Whether each line of a message is formatted; as Nodepool's own class does it. */
 static gboolean
 formats_every_line(const Builder *builder, const DroverLogSection *section)
 {
-    const DroverLogOption *class = drover_log_section_get(section, "class");
+    const DroverLogOption *class = formatter_class(section);
 
-    if (class == NULL)
-        class = drover_log_section_get(section, "()");
-    if (class == NULL)
+    if (class == NULL || form_of(section) != DROVER_LOG_TEXT)
         return FALSE;
     if (g_str_has_suffix(class->texts[0], "MultiLineFormatter"))
         return TRUE;
@@ -117,8 +147,12 @@ make_format(const Builder *builder, const DroverLogSection *section, gboolean ev
     const DroverLogOption *date =
         section != NULL ? drover_log_section_get(section, "datefmt") : NULL;
     g_autoptr(GError) error = NULL;
-    DroverLogFormat *made = drover_log_format_new(text_of(format, "%(message)s"),
-                                                  text_of(date, NULL), every_line, &error);
+    DroverLogFormat *made;
+
+    if (form_of(section) != DROVER_LOG_TEXT)
+        return drover_log_format_new_structured(form_of(section));
+    made = drover_log_format_new(text_of(format, "%(message)s"), text_of(date, NULL), every_line,
+                                 &error);
 
     if (made == NULL)
         drover_log_option_problem(builder->source, DROVER_CONFIG_ERROR, format, "%s",

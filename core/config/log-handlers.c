@@ -237,6 +237,18 @@ build_syslog(Builder *builder)
     report_failure(builder, error);
 }
 
+static void
+build_journal(Builder *builder)
+{
+    const char *path = get_text(builder, "address", DROVER_LOG_JOURNAL_SOCKET);
+    g_autoptr(GError) error = NULL;
+
+    if (builder->failed)
+        return;
+    builder->handler = drover_log_handler_new_journal(path, STDERR_FILENO, &error);
+    report_failure(builder, error);
+}
+
 /* Options that mean nothing here: files are UTF-8, and opened at once. */
 #define FILE_OPTIONS "filename", "mode", "encoding", "delay", "errors"
 
@@ -254,12 +266,14 @@ static const struct {
      build_timed,
      {FILE_OPTIONS, "when", "interval", "backupCount", "utc"}},
     {"SysLogHandler", build_syslog, {"address", "facility"}},
+    {"JournalHandler", build_journal, {"address"}},
 };
 
 static gboolean
 is_class(const char *text, const char *name)
 {
-    static const char *const modules[] = {"", "logging.", "handlers.", "logging.handlers."};
+    static const char *const modules[] = {"", "logging.", "handlers.", "logging.handlers.",
+                                          "systemd.journal."};
 
     for (guint i = 0; i < G_N_ELEMENTS(modules); i++)
         if (g_str_has_prefix(text, modules[i]) && strcmp(text + strlen(modules[i]), name) == 0)

@@ -169,8 +169,10 @@ drover_runner_log(const DroverRunner *runner, enum drover_log_level level, const
     DroverLogLevel known =
         level >= DROVER_DEBUG && level <= DROVER_ERR ? levels[level] : DROVER_LOG_WARNING;
 
-    drover_log(known, &(DroverLogSubject){.logger = runner->logger, .node_id = node_id}, "%s",
-               line);
+    drover_log(
+        known,
+        &(DroverLogSubject){.logger = runner->logger, .node_id = node_id, .provider = runner->name},
+        "%s", line);
 }
 
 void
@@ -398,6 +400,7 @@ drover_runner_new(const struct drover_driver *driver, const char *name,
     runner->references = 1;
     runner->name = g_strdup(name);
     runner->logger = g_strdup_printf("driver.%s.%s", driver->name, name);
+    drover_log_declare(runner->logger);
     runner->driver = driver;
     runner->config = drover_value_copy(config);
     runner->context = g_main_context_new();

@@ -1,7 +1,10 @@
 #include "launcher/commands.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/json.h"
+#include "base/log.h"
 
 /* The state in which a command leaves the launcher. */
 static json_t *
@@ -90,6 +93,54 @@ run_dump(const json_t *command, gpointer launcher, GError **error)
 }
 
 static json_t *
+domain_object(const DroverLogDomain *domain)
+{
+    return json_pack("{s:s, s:s?, s:s}", "domain", domain->name, "level", domain->level,
+                     "effective", domain->effective);
+}
+
+/* All domains, or the one that was named. */
+static json_t *
+list_domains(const char *wanted, GError **error)
+{
+    g_autofree char *full = wanted != NULL ? drover_log_find_domain(wanted, error) : NULL;
+    g_autoptr(GPtrArray) domains = NULL;
+    json_t *list;
+
+    if (wanted != NULL && full == NULL)
+        return NULL;
+    domains = drover_log_domains();
+    list = json_array();
+    for (guint i = 0; i < domains->len; i++) {
+        const DroverLogDomain *domain = domains->pdata[i];
+
+        if (full == NULL || strcmp(domain->name, full) == 0)
+            json_array_append_new(list, domain_object(domain));
+    }
+    return json_pack("{s:o}", "domains", list);
+}
+
+static json_t *
+run_log_level(const json_t *command, gpointer launcher, GError **error)
+{
+    const char *domain = drover_json_string(command, "domain");
+    const char *level = drover_json_string(command, "level");
+
+    if (!is_text_or_absent(command, "domain", error) || !is_text_or_absent(command, "level", error))
+        return NULL;
+    if (level != NULL && domain == NULL) {
+        g_set_error(error, DROVER_ERROR, DROVER_ERROR_MALFORMED,
+                    "the argument \"level\" needs a \"domain\"");
+        return NULL;
+    }
+    if (level != NULL && !drover_log_set_domain_level(domain, level, error))
+        return NULL;
+    if (level != NULL)
+        drover_log_for(DROVER_LOG_INFO, "command", "The log level of %s is now %s", domain, level);
+    return list_domains(domain, error);
+}
+
+static json_t *
 run_profile(const json_t *command, gpointer launcher, GError **error)
 {
     g_set_error(error, DROVER_ERROR, DROVER_ERROR_UNSUPPORTED,
@@ -98,6 +149,7 @@ run_profile(const json_t *command, gpointer launcher, GError **error)
 }
 
 static const char *const of_reconfigure[] = {"provider", NULL};
+static const char *const of_log_level[] = {"domain", "level", NULL};
 static const char *const of_explain[] = {"request", NULL};
 
 static const DroverCommandEntry table[] = {
@@ -108,6 +160,7 @@ static const DroverCommandEntry table[] = {
     {"status", NULL, run_status},
     {"reconfigure", of_reconfigure, run_reconfigure},
     {"explain", of_explain, run_explain},
+    {"log-level", of_log_level, run_log_level},
     {"dump", NULL, run_dump},
     {"profile", NULL, run_profile},
     {NULL, NULL, NULL},

@@ -15,6 +15,7 @@
 /* What is on the command line and not in the result. */
 typedef struct {
     gboolean foreground, no_state, no_webapp;
+    char *log_format;
 } Raw;
 
 static gboolean
@@ -38,6 +39,9 @@ parse(LauncherOptions *options, Raw *raw, char ***words, GError **error)
          "Append the log to FILE instead of standard output (background: "
          "default " DEFAULT_LOG_FILE ")",
          "FILE"},
+        {"log-format", 0, 0, G_OPTION_ARG_STRING, &raw->log_format,
+         "text, logfmt or json (default text; the journal's own fields where that is read)",
+         "FORMAT"},
         {"state-dir", 0, 0, G_OPTION_ARG_FILENAME, &options->state_dir,
          "Folder for what survives a restart (default " DEFAULT_STATE_DIR ")", "DIR"},
         {"no-state", 0, 0, G_OPTION_ARG_NONE, &raw->no_state,
@@ -75,7 +79,7 @@ refuse(GError **error, const char *message)
 }
 
 static gboolean
-check(const LauncherOptions *options, const Raw *raw, char **words, GError **error)
+check(LauncherOptions *options, const Raw *raw, char **words, GError **error)
 {
     if (g_strv_length(words) > 1) {
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_FAILED, "unrecognized argument: %s",
@@ -86,6 +90,10 @@ check(const LauncherOptions *options, const Raw *raw, char **words, GError **err
         return refuse(error, "--background excludes -d and -f");
     if (options->log_config != NULL && options->log_file != NULL)
         return refuse(error, "--log-file excludes -l");
+    if (raw->log_format != NULL && options->log_config != NULL)
+        return refuse(error, "--log-format excludes -l");
+    if (raw->log_format != NULL && !drover_log_form_from_name(raw->log_format, &options->log_form))
+        return refuse(error, "--log-format is text, logfmt or json");
     if (options->state_dir != NULL && raw->no_state)
         return refuse(error, "--state-dir excludes --no-state");
     return TRUE;
@@ -125,6 +133,7 @@ fill(LauncherOptions *options, const Raw *raw)
     if (!raw->no_state)
         set_default(&options->state_dir, DEFAULT_STATE_DIR);
     options->no_webapp = raw->no_webapp;
+    options->log_form_given = raw->log_format != NULL;
     options->socket_is_default = options->command_socket == NULL;
     if (options->socket_is_default && options->state_dir != NULL)
         options->command_socket = g_build_filename(options->state_dir, SOCKET_NAME, NULL);
@@ -140,6 +149,7 @@ launcher_options_parse(LauncherOptions *options, int argc, char **argv, GError *
 {
     g_auto(GStrv) words = g_strdupv(argv);
     Raw raw = {0};
+    gboolean understood;
 
     *options = (LauncherOptions){.program = "drover-launcher"};
     if (argc > 0) {
@@ -148,10 +158,11 @@ launcher_options_parse(LauncherOptions *options, int argc, char **argv, GError *
     }
     options->compatible = g_str_has_prefix(options->program, "nodepool");
     g_set_prgname(options->program);
-    if (!parse(options, &raw, &words, error) || !check(options, &raw, words, error))
-        return FALSE;
-    fill(options, &raw);
-    return TRUE;
+    understood = parse(options, &raw, &words, error) && check(options, &raw, words, error);
+    if (understood)
+        fill(options, &raw);
+    g_free(raw.log_format);
+    return understood;
 }
 
 void

@@ -1,7 +1,7 @@
 /* The command line of the launcher. */
 #pragma once
 
-#include <glib.h>
+#include "base/log.h"
 
 typedef struct {
     const char *program; /* as it was called: "drover-launcher", "nodepool-launcher" */
@@ -11,6 +11,8 @@ typedef struct {
     char *config, *secure, *log_config, *log_file, *pid_file, *state_dir, *command_socket;
     gboolean socket_is_default; /* command_socket was not given */
     gboolean debug, background, version, repl, no_webapp;
+    DroverLogForm log_form;
+    gboolean log_form_given;
     gint sync_interval, cleanup_interval, delete_timeout; /* seconds; 0: not given */
     gint stop_timeout;                                    /* seconds */
 } LauncherOptions;

@@ -133,7 +133,9 @@ set_up_process(const LauncherOptions *options, GError **error)
         return FALSE;
     if (options->debug)
         drover_log_set_level(DROVER_LOG_DEBUG);
-    drover_log_set_fd(STDOUT_FILENO);
+    drover_log_set_form(options->log_form);
+    if (options->log_form_given || !drover_log_set_journal(STDOUT_FILENO))
+        drover_log_set_fd(STDOUT_FILENO);
     return options->log_file == NULL || drover_log_set_file(options->log_file, error);
 }
 

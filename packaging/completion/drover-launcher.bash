@@ -1,7 +1,7 @@
 # bash completion for drover-launcher, also under the name nodepool-launcher.
 
 _drover_launcher_options='-h --help -c --config -s --secure -d --debug -f --foreground --background
-    -p --pid-file -l --log-config --log-file --state-dir --no-state --command-socket --sync-interval
+    -p --pid-file -l --log-config --log-file --log-format --state-dir --no-state --command-socket --sync-interval
     --cleanup-interval --delete-timeout --stop-timeout --no-webapp --repl --version'
 
 _drover_launcher() {
@@ -19,6 +19,7 @@ _drover_launcher() {
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         ;;
+    --log-format) mapfile -t COMPREPLY < <(compgen -W 'text logfmt json' -- "$word") ;;
     --sync-interval | --cleanup-interval | --delete-timeout | --stop-timeout) ;;
     *) mapfile -t COMPREPLY < <(compgen -W "$_drover_launcher_options" -- "$word") ;;
     esac

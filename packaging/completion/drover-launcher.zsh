@@ -11,6 +11,7 @@ _arguments -s \
     {-p,--pid-file=}'[pid file]:file:_files' \
     {-l,--log-config=}'[logging configuration]:file:_files' \
     '--log-file=[append the log to a file]:file:_files' \
+    '--log-format=[how lines look]:format:(text logfmt json)' \
     '(--no-state)--state-dir=[folder for what survives a restart]:folder:_files -/' \
     '(--state-dir)--no-state[begin a new ZooKeeper session with each start]' \
     '--command-socket=[socket of commands]:socket:_files' \

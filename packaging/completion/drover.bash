@@ -7,7 +7,7 @@ _drover_options='-h --help -c --config -s --secure -l --log-config --debug --jso
 declare -A _drover_second=(
     [request]='submit show release'
     [driver]='list info'
-    [launcher]='status pause unpause graceful stop reconfigure explain dump profile'
+    [launcher]='status pause unpause graceful stop reconfigure explain log-level dump profile'
 )
 declare -A _drover_command_options=(
     [list]='--detail'
@@ -97,6 +97,9 @@ _drover() {
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
+            ;;
+        'launcher log-level '*)
+            [[ $word == -* ]] || words='debug info warning error critical default root nodepool'
             ;;
         'explain --node') words=$(_drover_values id list) ;;
         'explain '* | 'launcher explain '*) words+=" $(_drover_values id request-list)" ;;

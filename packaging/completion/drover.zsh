@@ -88,7 +88,7 @@ _drover_command() {
         ;;
     launcher)
         _arguments $common '--socket=[command socket]:socket:_files' \
-            '1:command:(status pause unpause graceful stop reconfigure explain dump profile)' \
+            '1:command:(status pause unpause graceful stop reconfigure explain log-level dump profile)' \
             '2:request:_drover_values id request-list'
         ;;
     *) _arguments $common ;;

@@ -67,8 +67,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Errand, errand_free)
 static DroverLogSubject
 subject_of(const DroverNode *node)
 {
-    return (
-        DroverLogSubject){.logger = LOGGER, .request_id = node->allocated_to, .node_id = node->id};
+    return (DroverLogSubject){.logger = LOGGER,
+                              .request_id = node->allocated_to,
+                              .node_id = node->id,
+                              .provider = node->provider,
+                              .pool = node->pool};
 }
 
 static gboolean

@@ -31,7 +31,9 @@ subject_of(const Deletion *deletion)
 {
     return (DroverLogSubject){.logger = LOGGER,
                               .request_id = deletion->node->allocated_to,
-                              .node_id = deletion->node->id};
+                              .node_id = deletion->node->id,
+                              .provider = deletion->node->provider,
+                              .pool = deletion->node->pool};
 }
 
 static guint

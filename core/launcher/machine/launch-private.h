@@ -25,6 +25,7 @@ struct _DroverLaunch {
     DroverRequest *request;
     const DroverPoolConfig *pool; /* the manager's */
     char *label, *zone;
+    char *provider_name, *pool_name; /* for the log */
     char *image;                 /* the external id of an uploaded one; NULL: the label has none */
     gboolean image_missing;      /* though it should have one */
     struct drover_value *filled; /* the label's section with its templates; NULL: it has none */

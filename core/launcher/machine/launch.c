@@ -17,6 +17,8 @@ drover_launch_unref(DroverLaunch *launch)
     drover_request_unref(launch->request);
     json_decref(launch->unsaved);
     g_free(launch->label);
+    g_free(launch->provider_name);
+    g_free(launch->pool_name);
     g_free(launch->zone);
     g_free(launch->image);
     g_free(launch->address);
@@ -31,7 +33,9 @@ drover_launch_subject(const DroverLaunch *launch)
     return (DroverLogSubject){.logger = DROVER_LAUNCH_LOGGER,
                               .event_id = launch->request->event_id,
                               .request_id = launch->request->id,
-                              .node_id = drover_launch_node_id(launch)};
+                              .node_id = drover_launch_node_id(launch),
+                              .provider = launch->provider_name,
+                              .pool = launch->pool_name};
 }
 
 int
@@ -525,6 +529,8 @@ launch_new(const DroverLaunchOrder *order, DroverLaunchFunc done, gpointer user_
 
     g_ref_count_init(&launch->references);
     launch->manager = order->manager;
+    launch->provider_name = g_strdup(drover_manager_name(order->manager));
+    launch->pool_name = g_strdup(order->pool);
     launch->parts = drover_manager_parts(order->manager);
     launch->request = drover_request_ref((DroverRequest *)order->request);
     launch->pool =

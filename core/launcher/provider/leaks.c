@@ -51,7 +51,8 @@ static void
 on_removed(const DroverTaskResult *result, gpointer user_data)
 {
     Removal *removal = user_data;
-    DroverLogSubject subject = {.logger = LOGGER, .node_id = removal->node_id};
+    DroverLogSubject subject = {
+        .logger = LOGGER, .node_id = removal->node_id, .provider = removal->leaks->provider};
 
     if (result->ok && removal->leaks->runner != NULL)
         drover_telemetry_note_leak(removal->leaks->telemetry, removal->leaks->provider,

@@ -169,10 +169,11 @@ on_registered(const DroverChangeResult *result, gpointer user_data)
     errand->machine->registering[errand->slot / 64] &=
         ~(G_GUINT64_CONSTANT(1) << (errand->slot % 64));
     if (result->outcome == DROVER_CHANGE_DONE)
-        drover_log(
-            DROVER_LOG_INFO,
-            &(DroverLogSubject){.logger = LOGGER, .node_id = strrchr(result->created[0], '/') + 1},
-            "Registered %s, slot %u", text, errand->slot);
+        drover_log(DROVER_LOG_INFO,
+                   &(DroverLogSubject){.logger = LOGGER,
+                                       .node_id = strrchr(result->created[0], '/') + 1,
+                                       .provider = errand->registrar->provider},
+                   "Registered %s, slot %u", text, errand->slot);
     else
         /* Whose answer is lost may well be registered; the next comparison shows it. */
         drover_log_for(result->outcome == DROVER_CHANGE_UNKNOWN ? DROVER_LOG_DEBUG
@@ -189,7 +190,8 @@ static void
 on_node_changed(const DroverChangeResult *result, gpointer user_data)
 {
     g_autoptr(Errand) errand = user_data;
-    DroverLogSubject subject = {.logger = LOGGER, .node_id = errand->node_id};
+    DroverLogSubject subject = {
+        .logger = LOGGER, .node_id = errand->node_id, .provider = errand->registrar->provider};
 
     g_hash_table_remove(errand->registrar->changing, errand->node_id);
     if (result->outcome == DROVER_CHANGE_DONE)

@@ -41,6 +41,7 @@ struct _DroverHandler {
     const DroverPoolConfig *pool;
     DroverStock *stock;
     const char *launcher_id;
+    char *provider_name, *pool_name; /* for the log, also when there is no manager any more */
     const DroverHandlerHooks *hooks;
     gpointer user_data;
     DroverRequest *request;

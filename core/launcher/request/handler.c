@@ -16,6 +16,8 @@ drover_handler_unref(DroverHandler *handler)
     g_free(handler->zone);
     g_free(handler->obstacle);
     g_free(handler->picks);
+    g_free(handler->provider_name);
+    g_free(handler->pool_name);
     g_free(handler);
 }
 
@@ -24,7 +26,9 @@ drover_handler_subject(const DroverHandler *handler)
 {
     return (DroverLogSubject){.logger = DROVER_HANDLER_LOGGER,
                               .event_id = handler->request->event_id,
-                              .request_id = handler->request->id};
+                              .request_id = handler->request->id,
+                              .provider = handler->provider_name,
+                              .pool = handler->pool_name};
 }
 
 DroverCache *
@@ -429,6 +433,8 @@ drover_handler_new(const DroverHandlerPlace *place, const DroverRequest *request
     handler->manager = place->manager;
     handler->parts = drover_manager_parts(place->manager);
     handler->pool = place->pool;
+    handler->provider_name = g_strdup(drover_manager_name(place->manager));
+    handler->pool_name = g_strdup(place->pool->name);
     handler->stock = place->stock;
     handler->launcher_id = place->launcher_id;
     handler->hooks = place->hooks;

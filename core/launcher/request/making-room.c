@@ -15,7 +15,10 @@ static void
 on_marked(const DroverChangeResult *result, gpointer user_data)
 {
     g_autofree Marking *marking = user_data;
-    DroverLogSubject subject = {.logger = LOGGER, .node_id = marking->node->id};
+    DroverLogSubject subject = {.logger = LOGGER,
+                                .node_id = marking->node->id,
+                                .provider = marking->node->provider,
+                                .pool = marking->node->pool};
 
     if (result->outcome == DROVER_CHANGE_DONE)
         drover_log(DROVER_LOG_INFO, &subject, "Deleting an unused node to make room");

@@ -25,8 +25,11 @@ drover_pool_unref(DroverPool *pool)
 DroverLogSubject
 drover_pool_subject(const DroverPool *pool, const DroverRequest *request)
 {
-    return (DroverLogSubject){
-        .logger = pool->logger, .event_id = request->event_id, .request_id = request->id};
+    return (DroverLogSubject){.logger = pool->logger,
+                              .event_id = request->event_id,
+                              .request_id = request->id,
+                              .provider = pool->provider,
+                              .pool = pool->name};
 }
 
 /* ---- The component ---- */
@@ -163,7 +166,9 @@ drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *
     drover_log(DROVER_LOG_INFO,
                &(DroverLogSubject){.logger = pool->logger,
                                    .event_id = drover_handler_request(handler)->event_id,
-                                   .request_id = id},
+                                   .request_id = id,
+                                   .provider = pool->provider,
+                                   .pool = pool->name},
                "Node request vanished");
     g_hash_table_remove(pool->handlers, id);
     drover_handler_abandon(handler);
@@ -214,6 +219,7 @@ drover_pool_new(DroverManager *manager, const DroverPoolConfig *config, const GP
     pool->provider = g_strdup(drover_manager_name(manager));
     pool->name = g_strdup(config->name);
     pool->logger = g_strdup_printf("PoolWorker.%s-%s", pool->provider, pool->name);
+    drover_log_declare(pool->logger);
     pool->launcher_id = new_launcher_id(pool->provider, pool->name);
     pool->stock = drover_stock_new(pool->provider, pool->name);
     pool->handlers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -208,6 +208,8 @@ drover_errand_subject(const DroverErrand *errand)
     } else if (node != NULL) {
         subject.request_id = node->allocated_to;
         subject.node_id = node->id;
+        subject.provider = node->provider;
+        subject.pool = node->pool;
     }
     return subject;
 }

@@ -73,9 +73,23 @@ class LauncherCommandsTest(CliCase):
         self.assertEqual(self.done('graceful'), 'The launcher is stopping when done\n')
         self.assertEqual(self.launcher.wait_for_exit(), 0)
 
+    def test_log_level(self):
+        self.assertRegex(self.done('log-level'), r'(?m)^\| nodepool\.zk\.cache +\| +\| debug +\|')
+        self.assertRegex(self.done('log-level', 'zk.cache', 'error'),
+                         r'(?m)^\| nodepool\.zk\.cache +\| error +\| error +\|')
+        self.assertEqual(json.loads(self.done('log-level', 'nodepool.zk.cache', '--json')),
+                         {'domains': [{'domain': 'nodepool.zk.cache', 'level': 'error',
+                                       'effective': 'error'}]})
+        refused = self.tell('log-level', 'zk', 'loud')
+        self.assertEqual((refused.status, refused.out), (1, ''))
+        self.assertIn('only debug, info, warning, error, critical and default', refused.err)
+        refused = self.tell('log-level', 'nope', 'debug')
+        self.assertIn('nodepool.zk.cache', refused.err)
+
     def test_used_wrongly(self):
         for words, message in ((['status', 'more'], 'unrecognized arguments: more'),
                                (['reconfigure', 'p1', 'more'], 'unrecognized arguments: more'),
+                               (['log-level', 'zk', 'info', 'x'], 'unrecognized arguments: x'),
                                (['explain'], 'the following arguments are required: ID')):
             refused = self.tell(*words)
             self.assertEqual((refused.status, refused.out), (2, ''), words)
