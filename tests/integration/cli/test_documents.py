@@ -23,7 +23,7 @@ def help_of(*command):
 
 def commands():
     listed = help_of().split('Commands:\n')[1]
-    return re.findall(r'^  ([a-z][a-z-]*(?: [a-z]+)?)  ', listed, re.M)
+    return re.findall(r'^  ([a-z][a-z-]*(?: [a-z-]+)?)  ', listed, re.M)
 
 
 def options_of(*command):

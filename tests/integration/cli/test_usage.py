@@ -51,7 +51,7 @@ class UsageTest(CliCase):
         self.assertEqual(self.drover('hold', '--', '-1').out, 'Node id -1 not found\n')
 
     def test_help_of_each_command(self):
-        names = re.findall(r'^  ([a-z][a-z-]*(?: [a-z]+)?)  ', self.drover('--help').out, re.M)
+        names = re.findall(r'^  ([a-z][a-z-]*(?: [a-z-]+)?)  ', self.drover('--help').out, re.M)
         self.assertGreater(len(names), 8)
         for name in names:
             described = self.drover(*name.split(), '--help')
