@@ -171,6 +171,20 @@ drover_launcher_apply_config(DroverLauncher *launcher, DroverConfig *config, con
         drover_pool_let_go(launcher->pools->pdata[i], old);
 }
 
+/* Sockets are opened at the start only. */
+static void
+warn_of_listeners(const DroverConfig *now, const DroverConfig *wanted)
+{
+    if (now->webapp != wanted->webapp || now->webapp_port != wanted->webapp_port ||
+        g_strcmp0(now->webapp_address, wanted->webapp_address) != 0)
+        drover_log_for(DROVER_LOG_WARNING, "WebApp",
+                       "webapp has changed; restart the launcher to listen where it says now");
+    if (now->metrics_of_launcher.port != wanted->metrics_of_launcher.port ||
+        g_strcmp0(now->metrics_of_launcher.address, wanted->metrics_of_launcher.address) != 0)
+        drover_log_for(DROVER_LOG_WARNING, "WebApp",
+                       "prometheus has changed; restart the launcher to listen where it says now");
+}
+
 static void
 set_servers(DroverLauncher *launcher, const DroverConfig *config)
 {
@@ -230,6 +244,7 @@ drover_launcher_reload(DroverLauncher *launcher, const char *provider, GError **
                     provider);
     drover_log_for(DROVER_LOG_INFO, "NodePool", "Using the configuration %s",
                    launcher->config_path);
+    warn_of_listeners(launcher->config, config);
     set_servers(launcher, config);
     drover_launcher_apply_config(launcher, g_steal_pointer(&config), provider);
     drop_unserved_pools(launcher);

@@ -171,6 +171,16 @@ class JournalTest(CloudCase):
         self.launchers.clear()
 
 
+class ListenerTest(CloudCase):
+    def test_reload_warns_of_changed_listeners(self):
+        launcher = self.start()
+        launcher.reload([self.cloud.provider('p')])
+        self.assertEqual(launcher.find_log('restart the launcher'), [])
+        launcher.reload([self.cloud.provider('p')], webapp={'port': 8006},
+                        prometheus={'launcher-port': 9007})
+        launcher.wait_for_log('WARNING .*webapp has changed; restart the launcher')
+
+
 class LevelTest(CloudCase):
     def levels(self, launcher, **arguments):
         return {one['domain']: (one['level'], one['effective'])
