@@ -119,8 +119,8 @@ class Priority(LauncherCase):
         self.wait(lambda cluster: all(cluster.request_is(name, state)
                                       for name, state in wanted.items()))
         # The decline is written while the other one's machine is still being looked at.
-        served, = launcher.find_log('300-0000009999.*Assigning')
-        declined, = launcher.find_log('100-0000009999.*Declined')
+        served, = launcher.wait_for_log('300-0000009999.*Assigning')
+        declined, = launcher.wait_for_log('100-0000009999.*Declined')
         self.assertLess(launcher.lines.index(served), launcher.lines.index(declined))
 
     def test_L_62_no_concurrency_at_all(self):
@@ -132,6 +132,7 @@ class Priority(LauncherCase):
         launcher.reload([provider('p', [machine('127.0.10.1')], max_concurrency=1)])
         requests[1].wait('failed')
         requests[0].wait('fulfilled')
+        self.observer.sync()
         self.assertEqual(self.observer.states(requests[0].path), ['requested', 'fulfilled'])
 
     def test_L_61_concurrency_of_one(self):
@@ -141,6 +142,7 @@ class Priority(LauncherCase):
         requests = [self.submit('l') for _ in range(5)]
         for request in requests:
             request.wait('fulfilled')
+        self.observer.sync()
         moments = [self.observer.changes(request.path)[-1][0].zxid for request in requests]
         self.assertEqual(moments, sorted(moments))
 
