@@ -64,7 +64,7 @@ drover_transition_of_node(const DroverMirror *mirror, const char *id, const Drov
                           const DroverNode *now)
 {
     const DroverNode *last = now != NULL ? now : old;
-    const char *request = last->allocated_to;
+    const char *request = now != NULL ? now->allocated_to : NULL;
     json_t *transition;
 
     if (old != NULL && now != NULL && old->state == now->state &&

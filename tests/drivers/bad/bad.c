@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <drover/driver.h>
@@ -186,7 +187,7 @@ hang(struct drover_operation *op)
 __attribute__((unused)) static enum drover_step
 dawdle(struct drover_operation *op)
 {
-    usleep(1100000);
+    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
     return DROVER_DONE;
 }
 

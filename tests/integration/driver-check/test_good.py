@@ -26,7 +26,7 @@ class GoodDriverTest(CheckCase):
             out.write(b'an image' * 1000)
         return path
 
-    def test_static(self):
+    def test_FT_09_static(self):
         server = Sshd().start()
         self.addCleanup(server.close)
         node = {'name': server.address, 'connection-port': server.port, 'labels': ['l'],
@@ -36,7 +36,7 @@ class GoodDriverTest(CheckCase):
         self.assert_good(self.check('drivers/static', '--config', config),
                          ('life', 'quiet', 'inventory', 'slot-register', 'slot-check'))
 
-    def test_testcloud(self):
+    def test_FT_09_testcloud(self):
         with Cloud() as cloud:
             config = self.config(cloud.provider('p', labels=[label('l')]))
             self.assert_good(
@@ -53,7 +53,7 @@ class GoodDriverTest(CheckCase):
             self.assert_good(self.check('test-drivers/testcloud', '--config', config),
                              [name for name in MACHINES if name != 'resume'])
 
-    def test_openstack(self):
+    def test_FT_09_openstack(self):
         with OpenStack() as cloud:
             config = self.config(cloud.provider('p', labels=[openstack_label('l')]))
             self.assert_good(

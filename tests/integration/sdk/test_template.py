@@ -74,7 +74,7 @@ class TemplateTest(LauncherCase):
         self.addCleanup(cloud.close)
         return cloud
 
-    def test_contract(self):
+    def test_FT_11_contract(self):
         """Its own test is drover-driver-check, with every check that it can have."""
         output = self.call('ctest', '--test-dir', f'{self.template}/build', '--verbose')
         for check in ('table', 'symbols', 'options', 'create', 'resource-listed', 'needless-steps',
