@@ -139,6 +139,8 @@ drover_launcher_end_work(DroverLauncher *launcher)
     launcher->stopping = TRUE;
     g_clear_handle_id(&launcher->tick_timer, g_source_remove);
     g_clear_handle_id(&launcher->pass_source, g_source_remove);
+    /* What it still asks for is told to the cleaner. */
+    g_clear_pointer(&launcher->inheritance, drover_inheritance_free);
     g_clear_pointer(&launcher->cleaner, drover_cleaner_free);
     g_ptr_array_set_size(launcher->pools, 0);
     if (launcher->parts.work != NULL)
