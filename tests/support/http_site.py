@@ -135,8 +135,15 @@ class Statsd:
 
     def wait(self, *expected, since=0, limit=30):
         """Until each of these lines has come."""
+        self._wait_for(lambda: set(expected) - set(self.lines(since)), since, limit)
+
+    def wait_for_keys(self, *keys, since=0, limit=30):
+        """Until something has come under each of these keys."""
+        self._wait_for(lambda: {key for key in keys if not self.values(key, since)}, since, limit)
+
+    def _wait_for(self, find_missing, since, limit):
         deadline = time.monotonic() + limit
-        while missing := set(expected) - set(self.lines(since)):
+        while missing := find_missing():
             left = deadline - time.monotonic()
             if left <= 0:
                 raise AssertionError(f'{sorted(missing)} did not come, but {self.lines(since)}')
