@@ -3,6 +3,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 #define DAY  86400
 #define WEEK (7 * DAY)
 
@@ -94,12 +96,6 @@ is_like(const char *suffix, const char *example)
     return *suffix == *example;
 }
 
-static int
-compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void
 remove_oldest(const char *path, const char *suffix, guint backups)
 {
@@ -112,7 +108,7 @@ remove_oldest(const char *path, const char *suffix, guint backups)
     while (dir != NULL && (entry = g_dir_read_name(dir)) != NULL)
         if (g_str_has_prefix(entry, prefix) && is_like(entry + strlen(prefix), suffix))
             g_ptr_array_add(found, g_build_filename(folder, entry, NULL));
-    g_ptr_array_sort(found, compare_names);
+    g_ptr_array_sort(found, drover_compare_strings);
     for (guint i = 0; i + backups < found->len; i++)
         g_unlink(found->pdata[i]);
 }

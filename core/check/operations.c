@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "check/groups.h"
+#include "driver/tags.h"
 
 /* What is heard of a driver so long after it was closed is too late. */
 #define QUIET_MILLISECONDS 100
@@ -92,19 +93,17 @@ drover_check_find_label(DroverSubject *subject, DroverCheckLabel *label)
 static char *
 tags_of(const char *node_id, const char *pool, const char *provider)
 {
-    g_autoptr(json_t) tags =
-        json_pack("{s:s, s:s, s:s, s:s}", "nodepool_node_id", node_id, "nodepool_pool_name", pool,
-                  "nodepool_provider_name", provider, MARK, "1");
+    g_autofree char *usual = drover_tags_of_node(node_id, pool, provider);
+    g_autoptr(json_t) tags = drover_tags_parse(usual);
 
+    json_object_set_new(tags, MARK, json_string("1"));
     return drover_json_text(tags);
 }
 
 gboolean
 drover_check_is_ours(const json_t *item)
 {
-    const char *text = drover_json_string(item, "tags");
-    g_autoptr(json_t) tags =
-        text != NULL ? drover_json_parse_object(text, strlen(text), NULL) : NULL;
+    g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(item, "tags"));
 
     return json_object_get(tags, MARK) != NULL;
 }

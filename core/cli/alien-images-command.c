@@ -1,11 +1,9 @@
 /* drover alien-image-list */
-#include <string.h>
-
 #include "cli/provider.h"
 #include "cli/row-table.h"
+#include "driver/tags.h"
 
 #define LIST_SECONDS 300
-#define BUILD_TAG    "nodepool_build_id"
 
 /* ---- What ZooKeeper knows ---- */
 
@@ -65,11 +63,10 @@ list_images(DroverCli *cli, const DroverProviderConfig *config, GError **error)
 static gboolean
 is_alien(const json_t *item, GHashTable *known)
 {
-    const char *text = drover_json_string(item, "tags"), *id = drover_json_string(item, "id");
-    g_autoptr(json_t) tags =
-        text != NULL ? drover_json_parse_object(text, strlen(text), NULL) : NULL;
+    const char *id = drover_json_string(item, "id");
+    g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(item, "tags"));
 
-    return id != NULL && drover_json_string(tags, BUILD_TAG) != NULL &&
+    return id != NULL && drover_json_string(tags, DROVER_TAG_BUILD) != NULL &&
            !g_hash_table_contains(known, id);
 }
 

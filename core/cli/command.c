@@ -109,14 +109,11 @@ drover_cli_notice(const DroverCli *cli, const char *format, ...)
 void
 drover_cli_print_rows(const DroverCli *cli, const DroverColumn *columns, json_t *rows)
 {
-    g_autofree char *table = NULL;
-
     if (cli->json) {
         drover_cli_print_json(rows);
         return;
     }
-    table = drover_row_table_text(columns, rows, NULL);
-    drover_cli_print("%s\n", table);
+    drover_row_table_print(columns, rows);
     json_decref(rows);
 }
 

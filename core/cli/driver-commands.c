@@ -112,36 +112,15 @@ list_objects(DroverCli *cli)
     return list;
 }
 
-static void
-print_list(const json_t *list)
-{
-    static const char *const headers[] = {"Name",    "Version", "ABI", "File",
-                                          "Enabled", "Problem", NULL};
-    static const char *const keys[] = {"name", "version", "abi", "file", "enabled", "problem"};
-    g_autoptr(DroverTable) table = drover_table_new(headers);
-    const json_t *driver;
-    size_t i;
-
-    json_array_foreach(list, i, driver)
-    {
-        char **cells = g_new0(char *, G_N_ELEMENTS(keys) + 1);
-
-        for (guint k = 0; k < G_N_ELEMENTS(keys); k++)
-            cells[k] = g_strdup(drover_json_string(driver, keys[k]));
-        drover_table_add_row(table, cells);
-    }
-    drover_table_print(table);
-}
-
 static int
 driver_list(DroverCli *cli, const char *argument)
 {
-    g_autoptr(json_t) list = list_objects(cli);
+    static const DroverColumn columns[] = {
+        {"name", "Name", FALSE}, {"version", "Version", FALSE}, {"abi", "ABI", FALSE},
+        {"file", "File", FALSE}, {"enabled", "Enabled", FALSE}, {"problem", "Problem", FALSE},
+        {NULL, NULL, FALSE}};
 
-    if (cli->json)
-        drover_cli_print_json(g_steal_pointer(&list));
-    else
-        print_list(list);
+    drover_cli_print_rows(cli, columns, list_objects(cli));
     return 0;
 }
 

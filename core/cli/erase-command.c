@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "model/image-reading.h"
 #include "model/node.h"
-
-#define IMAGES_PATH "/nodepool/images"
 
 static gboolean force;
 
@@ -35,24 +34,12 @@ ask(const char *provider)
 
 /* ---- Images ---- */
 
-/* The names below a znode; an empty list when it does not exist. Free with g_strfreev. */
-static char **
-names_below(DroverStore *store, const char *path, GError **error)
-{
-    const char *const paths[] = {path, NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
-
-    if (lists == NULL)
-        return NULL;
-    return lists->pdata[0] != NULL ? g_strdupv(lists->pdata[0]) : g_new0(char *, 1);
-}
-
 /* The provider's uploads of all builds of an image; the builds stay. */
 static gboolean
 erase_image(DroverStore *store, const char *image, const char *provider, GError **error)
 {
-    g_autofree char *builds_path = g_strconcat(IMAGES_PATH "/", image, "/builds", NULL);
-    g_auto(GStrv) builds = names_below(store, builds_path, error);
+    g_autofree char *builds_path = g_strconcat(DROVER_IMAGES_PATH "/", image, "/builds", NULL);
+    g_auto(GStrv) builds = drover_store_list(store, builds_path, error);
 
     for (char **build = builds; build != NULL && *build != NULL; build++) {
         g_autofree char *own = g_strconcat(builds_path, "/", *build, "/providers/", provider, NULL);
@@ -66,7 +53,7 @@ erase_image(DroverStore *store, const char *image, const char *provider, GError 
 static gboolean
 erase_images(DroverStore *store, const char *provider, GError **error)
 {
-    g_auto(GStrv) images = names_below(store, IMAGES_PATH, error);
+    g_auto(GStrv) images = drover_store_list(store, DROVER_IMAGES_PATH, error);
 
     for (char **image = images; image != NULL && *image != NULL; image++)
         if (!erase_image(store, *image, provider, error))

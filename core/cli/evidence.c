@@ -75,13 +75,11 @@ read_sessions(DroverEvidence *evidence, DroverStore *store, const char *path, co
 static gboolean
 read_zuul(DroverEvidence *evidence, DroverStore *store, GError **error)
 {
-    const char *const root[] = {ZUUL_COMPONENTS_PATH, NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, root, error);
-    char **kinds = lists != NULL ? lists->pdata[0] : NULL;
-    gboolean complete = lists != NULL;
+    g_auto(GStrv) kinds = drover_store_list(store, ZUUL_COMPONENTS_PATH, error);
+    gboolean complete = kinds != NULL;
 
-    for (; complete && kinds != NULL && *kinds != NULL; kinds++) {
-        g_autofree char *path = g_strconcat(ZUUL_COMPONENTS_PATH "/", *kinds, NULL);
+    for (char **kind = kinds; complete && *kind != NULL; kind++) {
+        g_autofree char *path = g_strconcat(ZUUL_COMPONENTS_PATH "/", *kind, NULL);
 
         complete = read_sessions(evidence, store, path, "Zuul's", NULL, error);
     }
@@ -192,16 +190,14 @@ gboolean
 drover_evidence_find_holder(const DroverEvidence *evidence, DroverStore *store,
                             const char *directory, char **holder, GError **error)
 {
-    const char *const paths[] = {directory, NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+    g_auto(GStrv) all = drover_store_list(store, directory, error);
     g_autoptr(GPtrArray) contenders = NULL;
     const char *names[] = {NULL, NULL};
 
     *holder = NULL;
-    if (lists == NULL)
+    if (all == NULL)
         return FALSE;
-    if (lists->pdata[0] != NULL)
-        names[0] = drover_lock_find_holder(lists->pdata[0]);
+    names[0] = drover_lock_find_holder((const char *const *)all);
     if (names[0] == NULL)
         return TRUE;
     contenders = drover_store_read_each(store, directory, names, DROVER_READ_EMPTY, error);

@@ -5,9 +5,8 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/image-rows.h"
+#include "model/image-reading.h"
 #include "model/record.h"
-
-#define IMAGES_PATH "/nodepool/images"
 
 /* ---- Lists ---- */
 
@@ -23,69 +22,45 @@ newest_builds(const json_t *images)
     return drover_build_rows(images, DROVER_BUILDS_NEWEST_FIRST);
 }
 
+static const struct {
+    const DroverCommand *command;
+    const DroverColumn *columns;
+    json_t *(*make)(const json_t *images);
+} lists[] = {
+    {&drover_image_list_command, drover_upload_columns, newest_uploads},
+    {&drover_dib_image_list_command, drover_build_columns, newest_builds},
+    {&drover_image_status_command, drover_image_status_columns, drover_image_status_rows},
+    {&drover_dib_request_list_command, drover_build_request_columns, drover_build_request_rows},
+};
+
 static int
-list(DroverCli *cli, const DroverColumn *columns, json_t *(*make)(const json_t *images))
+list(DroverCli *cli, const char *argument)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(json_t) images = drover_store_read_images(cli->store, &error);
+    guint i = 0;
 
     if (images == NULL)
         return drover_cli_fail(cli, "%s", error->message);
-    drover_cli_print_rows(cli, columns, make(images));
+    while (lists[i].command != cli->command)
+        i++;
+    drover_cli_print_rows(cli, lists[i].columns, lists[i].make(images));
     return 0;
 }
 
-static int
-list_uploads(DroverCli *cli, const char *argument)
-{
-    return list(cli, drover_upload_columns, newest_uploads);
-}
+#define LIST_COMMAND(word, what)                                                                   \
+    {                                                                                              \
+        .name = word, .summary = what, .needs_store = TRUE, .run = list                            \
+    }
 
-static int
-list_builds(DroverCli *cli, const char *argument)
-{
-    return list(cli, drover_build_columns, newest_builds);
-}
-
-static int
-list_states(DroverCli *cli, const char *argument)
-{
-    return list(cli, drover_image_status_columns, drover_image_status_rows);
-}
-
-static int
-list_requests(DroverCli *cli, const char *argument)
-{
-    return list(cli, drover_build_request_columns, drover_build_request_rows);
-}
-
-const DroverCommand drover_image_list_command = {
-    .name = "image-list",
-    .summary = "List uploads of images",
-    .needs_store = TRUE,
-    .run = list_uploads,
-};
-
-const DroverCommand drover_dib_image_list_command = {
-    .name = "dib-image-list",
-    .summary = "List builds of images",
-    .needs_store = TRUE,
-    .run = list_builds,
-};
-
-const DroverCommand drover_image_status_command = {
-    .name = "image-status",
-    .summary = "List images: paused, and builds asked for",
-    .needs_store = TRUE,
-    .run = list_states,
-};
-
-const DroverCommand drover_dib_request_list_command = {
-    .name = "dib-request-list",
-    .summary = "List builds asked for",
-    .needs_store = TRUE,
-    .run = list_requests,
-};
+const DroverCommand drover_image_list_command =
+    LIST_COMMAND("image-list", "List uploads of images");
+const DroverCommand drover_dib_image_list_command =
+    LIST_COMMAND("dib-image-list", "List builds of images");
+const DroverCommand drover_image_status_command =
+    LIST_COMMAND("image-status", "List images: paused, and builds asked for");
+const DroverCommand drover_dib_request_list_command =
+    LIST_COMMAND("dib-request-list", "List builds asked for");
 
 /* ---- Flags of images ---- */
 
@@ -110,7 +85,7 @@ find_image(const DroverConfig *config, const char *name)
 static int
 raise_flag(DroverCli *cli, const char *image, const char *flag)
 {
-    g_autofree char *path = g_strconcat(IMAGES_PATH "/", image, "/", flag, NULL);
+    g_autofree char *path = g_strconcat(DROVER_IMAGES_PATH "/", image, "/", flag, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!drover_store_ensure(cli->store, path, &error))
@@ -138,7 +113,7 @@ pause_image(DroverCli *cli, const char *name)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(DroverRecord) known =
-        drover_store_read(cli->store, IMAGES_PATH, name, DROVER_READ_EMPTY, &error);
+        drover_store_read(cli->store, DROVER_IMAGES_PATH, name, DROVER_READ_EMPTY, &error);
 
     if (known == NULL && !g_error_matches(error, DROVER_ERROR, DROVER_ERROR_NOT_FOUND))
         return drover_cli_fail(cli, "%s", error->message);
@@ -150,7 +125,7 @@ pause_image(DroverCli *cli, const char *name)
 static int
 unpause_image(DroverCli *cli, const char *name)
 {
-    g_autofree char *path = g_strconcat(IMAGES_PATH "/", name, "/pause", NULL);
+    g_autofree char *path = g_strconcat(DROVER_IMAGES_PATH "/", name, "/pause", NULL);
     g_autoptr(GError) error = NULL;
 
     if (!drover_store_delete_tree(cli->store, path, &error))
@@ -271,7 +246,7 @@ delete_build(DroverCli *cli, const char *id)
     if (mistake != NULL)
         return drover_cli_fail(cli, "%s: %s", id, mistake);
     image = g_strndup(id, (gsize)(dash - id));
-    parent = g_strconcat(IMAGES_PATH "/", image, "/builds", NULL);
+    parent = g_strconcat(DROVER_IMAGES_PATH "/", image, "/builds", NULL);
     return mark(cli, parent, dash + 1, &wording);
 }
 
@@ -312,8 +287,8 @@ delete_upload(DroverCli *cli, const char *argument)
         drover_cli_notice(cli, "%s", wording.absent);
         return 0;
     }
-    parent =
-        g_strdup_printf(IMAGES_PATH "/%s/builds/%s/providers/%s/images", image, build_id, provider);
+    parent = g_strdup_printf(DROVER_IMAGES_PATH "/%s/builds/%s/providers/%s/images", image,
+                             build_id, provider);
     return mark(cli, parent, upload_id, &wording);
 }
 

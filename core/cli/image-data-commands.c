@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "model/image-reading.h"
 
-#define IMAGES_PATH  "/nodepool/images"
 #define UPLOAD_DEPTH 9 /* /nodepool/images/<i>/builds/<b>/providers/<p>/images/<u> */
 
 /* ---- export ---- */
@@ -31,26 +31,23 @@ static gboolean
 export_uploads(DroverStore *store, const char *build_path, json_t *data, GError **error)
 {
     g_autofree char *providers_path = g_strconcat(build_path, "/providers", NULL);
-    const char *const paths[] = {providers_path, NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+    g_auto(GStrv) names = drover_store_list(store, providers_path, error);
 
-    if (lists == NULL)
-        return FALSE;
-    for (char **name = lists->pdata[0]; name != NULL && *name != NULL; name++) {
+    for (char **name = names; name != NULL && *name != NULL; name++) {
         g_autofree char *parent = g_strconcat(providers_path, "/", *name, "/images", NULL);
         g_autoptr(GPtrArray) uploads = NULL;
 
         if (!export_records(store, parent, data, &uploads, error))
             return FALSE;
     }
-    return TRUE;
+    return names != NULL;
 }
 
 static gboolean
 export_image(DroverStore *store, const char *image, json_t *data, GError **error)
 {
-    g_autofree char *pause = g_strconcat(IMAGES_PATH "/", image, "/pause", NULL);
-    g_autofree char *builds_path = g_strconcat(IMAGES_PATH "/", image, "/builds", NULL);
+    g_autofree char *pause = g_strconcat(DROVER_IMAGES_PATH "/", image, "/pause", NULL);
+    g_autofree char *builds_path = g_strconcat(DROVER_IMAGES_PATH "/", image, "/builds", NULL);
     const char *const paths[] = {pause, NULL};
     g_autoptr(GPtrArray) paused = drover_store_list_each(store, paths, error);
     g_autoptr(GPtrArray) builds = NULL;
@@ -72,15 +69,12 @@ export_image(DroverStore *store, const char *image, json_t *data, GError **error
 static gboolean
 export_images(DroverStore *store, json_t *data, GError **error)
 {
-    const char *const paths[] = {IMAGES_PATH, NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+    g_auto(GStrv) images = drover_store_list(store, DROVER_IMAGES_PATH, error);
 
-    if (lists == NULL)
-        return FALSE;
-    for (char **image = lists->pdata[0]; image != NULL && *image != NULL; image++)
+    for (char **image = images; image != NULL && *image != NULL; image++)
         if (!export_image(store, *image, data, error))
             return FALSE;
-    return TRUE;
+    return images != NULL;
 }
 
 /* The file is replaced as a whole; only its owner may read it. */
@@ -113,7 +107,7 @@ const DroverCommand drover_export_image_data_command = {
 static gboolean
 is_path_of_image(const char *path)
 {
-    return g_str_has_prefix(path, IMAGES_PATH "/") && !g_str_has_suffix(path, "/") &&
+    return g_str_has_prefix(path, DROVER_IMAGES_PATH "/") && !g_str_has_suffix(path, "/") &&
            strstr(path, "//") == NULL && strstr(path, "/./") == NULL &&
            strstr(path, "/../") == NULL && !g_str_has_suffix(path, "/..") &&
            !g_str_has_suffix(path, "/.");
@@ -140,7 +134,8 @@ read_file(const char *path, GError **error)
         if (is_path_of_image(key) && json_is_string(value))
             continue;
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_MALFORMED,
-                    "%s: %s is no path below " IMAGES_PATH " with a text; nothing was imported",
+                    "%s: %s is no path below " DROVER_IMAGES_PATH
+                    " with a text; nothing was imported",
                     path, key);
         return NULL;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/json.h"
 
 typedef void (*BuildFunc)(json_t *rows, const char *image, const char *build, const json_t *object,
@@ -97,12 +98,6 @@ drover_upload_rows(const json_t *images, DroverBuildOrder order)
     return rows_of_builds(images, order, add_uploads);
 }
 
-static int
-compare_strings(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* One string in the record, joined by commas. */
 static json_t *
 formats_value(const json_t *record)
@@ -113,7 +108,7 @@ formats_value(const json_t *record)
     if (text == NULL || *text == '\0')
         return json_array();
     formats = g_strsplit(text, ",", -1);
-    qsort(formats, g_strv_length(formats), sizeof *formats, compare_strings);
+    qsort(formats, g_strv_length(formats), sizeof *formats, drover_compare_strings);
     return drover_json_from_strings((const char *const *)formats);
 }
 

@@ -2,12 +2,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/python-literal.h"
-#include "cli/table.h"
 #include "model/component.h"
+#include "model/image-reading.h"
 #include "model/node.h"
-
-#define IMAGES_PATH "/nodepool/images"
 
 /* ---- Images ---- */
 
@@ -39,7 +36,7 @@ static gboolean
 add_builds(DroverStore *store, const char *provider, const char *image, char **builds, json_t *rows,
            GError **error)
 {
-    g_autofree char *base = g_strconcat(IMAGES_PATH "/", image, "/builds", NULL);
+    g_autofree char *base = g_strconcat(DROVER_IMAGES_PATH "/", image, "/builds", NULL);
     g_autofree char *own = g_strconcat("/providers/", provider, NULL);
     g_autofree char *own_images = g_strconcat(own, "/images", NULL);
     g_auto(GStrv) paths = paths_below(base, builds, own);
@@ -60,21 +57,18 @@ add_builds(DroverStore *store, const char *provider, const char *image, char **b
 static json_t *
 provider_images(DroverStore *store, const char *provider, GError **error)
 {
-    const char *const root[] = {IMAGES_PATH, NULL};
-    g_autoptr(GPtrArray) images = drover_store_list_each(store, root, error);
-    g_auto(GStrv) paths = NULL;
+    g_auto(GStrv) images = drover_store_list(store, DROVER_IMAGES_PATH, error), paths = NULL;
     g_autoptr(GPtrArray) builds = NULL;
     json_t *rows = json_array();
     gboolean complete;
 
     if (images != NULL) {
-        paths = paths_below(IMAGES_PATH, images->pdata[0], "/builds");
+        paths = paths_below(DROVER_IMAGES_PATH, images, "/builds");
         builds = drover_store_list_each(store, (const char *const *)paths, error);
     }
     complete = builds != NULL;
     for (guint i = 0; complete && i < builds->len; i++)
-        complete = add_builds(store, provider, ((char **)images->pdata[0])[i], builds->pdata[i],
-                              rows, error);
+        complete = add_builds(store, provider, images[i], builds->pdata[i], rows, error);
     if (!complete)
         g_clear_pointer(&rows, json_decref);
     return rows;
@@ -142,31 +136,15 @@ print_problems(const json_t *problems)
 
 /* ---- The command ---- */
 
-static void
-print_rows(json_t *rows, const char *const *headers, const char *const *keys)
-{
-    g_autoptr(DroverTable) table = drover_table_new(headers);
-    json_t *row;
-    size_t i;
-
-    json_array_foreach(rows, i, row)
-    {
-        char **cells = g_new0(char *, g_strv_length((char **)keys) + 1);
-
-        for (guint k = 0; keys[k] != NULL; k++)
-            cells[k] = drover_cell_text(json_object_get(row, keys[k]));
-        drover_table_add_row(table, cells);
-    }
-    drover_table_print(table);
-}
-
 static int
 info(DroverCli *cli, const char *provider)
 {
-    static const char *const image_headers[] = {"Image Name", "Build ID", "Upload IDs", NULL};
-    static const char *const image_keys[] = {"image", "build_id", "upload_ids", NULL};
-    static const char *const node_headers[] = {"ID", "Server ID", NULL};
-    static const char *const node_keys[] = {"id", "server_id", NULL};
+    static const DroverColumn image_columns[] = {{"image", "Image Name", FALSE},
+                                                 {"build_id", "Build ID", FALSE},
+                                                 {"upload_ids", "Upload IDs", FALSE},
+                                                 {NULL, NULL, FALSE}};
+    static const DroverColumn node_columns[] = {
+        {"id", "ID", FALSE}, {"server_id", "Server ID", FALSE}, {NULL, NULL, FALSE}};
     g_autoptr(GError) error = NULL;
     g_autoptr(json_t) images = NULL, nodes = NULL, problems = NULL;
 
@@ -187,9 +165,9 @@ info(DroverCli *cli, const char *provider)
         return 0;
     }
     drover_cli_print("ZooKeeper data for provider %s\n\nImage data:\n", provider);
-    print_rows(images, image_headers, image_keys);
+    drover_row_table_print(image_columns, images);
     drover_cli_print("\nNodes:\n");
-    print_rows(nodes, node_headers, node_keys);
+    drover_row_table_print(node_columns, nodes);
     print_problems(problems);
     return 0;
 }

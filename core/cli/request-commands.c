@@ -29,19 +29,23 @@ list_value(const DroverRequest *request, const json_t *record, const char *key)
     return drover_json_from_strings((const char *const *)strings);
 }
 
-static const struct {
-    const char *header, *key;
-    json_t *(*value)(const DroverRequest *request, const json_t *record, const char *key);
-} columns[] = {
-    {"Request ID", "id", id_value},
-    {"Priority", "relative_priority", plain_value},
-    {"State", "state", plain_value},
-    {"Requestor", "requestor", plain_value},
-    {"Node Types", "node_types", list_value},
-    {"Nodes", "nodes", list_value},
-    {"Declined By", "declined_by", list_value},
-    {"Event ID", "event_id", plain_value},
+typedef json_t *(*ValueFunc)(const DroverRequest *request, const json_t *record, const char *key);
+
+const DroverColumn drover_request_columns[] = {
+    {"id", "Request ID", FALSE},
+    {"relative_priority", "Priority", FALSE},
+    {"state", "State", FALSE},
+    {"requestor", "Requestor", FALSE},
+    {"node_types", "Node Types", FALSE},
+    {"nodes", "Nodes", FALSE},
+    {"declined_by", "Declined By", FALSE},
+    {"event_id", "Event ID", FALSE},
+    {NULL, NULL, FALSE},
 };
+
+/* In the order of the columns. */
+static const ValueFunc values[] = {id_value,   plain_value, plain_value, plain_value,
+                                   list_value, list_value,  list_value,  plain_value};
 
 json_t *
 drover_request_object(const DroverRequest *request)
@@ -49,31 +53,12 @@ drover_request_object(const DroverRequest *request)
     g_autoptr(json_t) record = drover_request_record(request);
     json_t *row = json_object();
 
-    for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
-        json_object_set_new(row, columns[i].key, columns[i].value(request, record, columns[i].key));
-    return row;
-}
+    for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
+        const char *key = drover_request_columns[i].key;
 
-static void
-print_table(const json_t *rows)
-{
-    const char *headers[G_N_ELEMENTS(columns) + 1] = {NULL};
-    g_autoptr(DroverTable) table = NULL;
-    const json_t *row;
-    size_t k;
-
-    for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
-        headers[i] = columns[i].header;
-    table = drover_table_new(headers);
-    json_array_foreach(rows, k, row)
-    {
-        char **cells = g_new0(char *, G_N_ELEMENTS(columns) + 1);
-
-        for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
-            cells[i] = drover_cell_text(json_object_get(row, columns[i].key));
-        drover_table_add_row(table, cells);
+        json_object_set_new(row, key, values[i](request, record, key));
     }
-    drover_table_print(table);
+    return row;
 }
 
 static int
@@ -81,16 +66,14 @@ request_list(DroverCli *cli, const char *argument)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) requests = drover_requests_read_all(cli->store, &error);
-    g_autoptr(json_t) rows = json_array();
+    json_t *rows;
 
     if (requests == NULL)
         return drover_cli_fail(cli, "%s", error->message);
+    rows = json_array();
     for (guint i = 0; i < requests->len; i++)
         json_array_append_new(rows, drover_request_object(requests->pdata[i]));
-    if (cli->json)
-        drover_cli_print_json(g_steal_pointer(&rows));
-    else
-        print_table(rows);
+    drover_cli_print_rows(cli, drover_request_columns, rows);
     return 0;
 }
 

@@ -15,7 +15,8 @@ DroverRequest *drover_request_read(DroverStore *store, const char *id, DroverRea
 GPtrArray *drover_request_read_nodes(DroverStore *store, const DroverRequest *request,
                                      GError **error);
 
-/* {key: value} of the columns of request-list. New reference. */
+/* The columns of request-list; and one row of them, {key: value}, a new reference. */
+extern const DroverColumn drover_request_columns[];
 json_t *drover_request_object(const DroverRequest *request);
 
 /* All about it, and how to reach its machines; `nodes` holds those DroverNode that there are. New

@@ -59,3 +59,11 @@ drover_row_table_text(const DroverColumn *all_columns, const json_t *rows, const
     }
     return g_strchomp(drover_table_text(table));
 }
+
+void
+drover_row_table_print(const DroverColumn *columns, const json_t *rows)
+{
+    g_autofree char *text = drover_row_table_text(columns, rows, NULL);
+
+    drover_cli_print("%s\n", text);
+}

@@ -15,3 +15,5 @@ typedef struct {
 /* The table, without a newline at its end; only the columns named in `fields` ("a,b"; NULL or ""
  * all). Free with g_free. */
 char *drover_row_table_text(const DroverColumn *columns, const json_t *rows, const char *fields);
+/* Prints the whole table on standard output. */
+void drover_row_table_print(const DroverColumn *columns, const json_t *rows);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "model/connection.h"
 #include "model/image-reading.h"
@@ -225,12 +226,6 @@ ask(DroverStore *store, GPtrArray *batch, GError **error)
 
 /* ---- Reading ---- */
 
-static gint
-compare_strings(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Takes the names from the answer; NULL when there is no such znode. */
 static char **
 take_names(Question *question)
@@ -238,7 +233,7 @@ take_names(Question *question)
     char **names = (char **)g_steal_pointer(&question->reply->children);
 
     if (names != NULL)
-        qsort(names, g_strv_length(names), sizeof(char *), compare_strings);
+        qsort(names, g_strv_length(names), sizeof(char *), drover_compare_strings);
     return names;
 }
 
@@ -262,6 +257,19 @@ drover_store_list_each(DroverStore *store, const char *const *paths, GError **er
     for (guint i = 0; i < batch->len; i++)
         g_ptr_array_add(lists, take_names(batch->pdata[i]));
     return lists;
+}
+
+char **
+drover_store_list(DroverStore *store, const char *path, GError **error)
+{
+    const char *const paths[] = {path, NULL};
+    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+    char **names;
+
+    if (lists == NULL)
+        return NULL;
+    names = g_steal_pointer(&lists->pdata[0]);
+    return names != NULL ? names : g_new0(char *, 1);
 }
 
 void
@@ -353,15 +361,11 @@ drover_store_read_each(DroverStore *store, const char *parent, const char *const
 GPtrArray *
 drover_store_read_all(DroverStore *store, const char *parent, DroverReadFlags flags, GError **error)
 {
-    const char *const paths[] = {parent, NULL};
-    const char *const nothing[] = {NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
-    const char *const *names;
+    g_auto(GStrv) names = drover_store_list(store, parent, error);
 
-    if (lists == NULL)
+    if (names == NULL)
         return NULL;
-    names = lists->pdata[0];
-    return drover_store_read_each(store, parent, names != NULL ? names : nothing, flags, error);
+    return drover_store_read_each(store, parent, (const char *const *)names, flags, error);
 }
 
 DroverRecord *
@@ -451,18 +455,15 @@ fail_to_write(const char *path, DroverChangeOutcome outcome, GError **error)
 static gboolean
 delete_children(DroverStore *store, const char *path, GError **error)
 {
-    const char *const paths[] = {path, NULL};
-    g_autoptr(GPtrArray) lists = drover_store_list_each(store, paths, error);
+    g_auto(GStrv) names = drover_store_list(store, path, error);
 
-    if (lists == NULL)
-        return FALSE;
-    for (char **name = lists->pdata[0]; name != NULL && *name != NULL; name++) {
+    for (char **name = names; name != NULL && *name != NULL; name++) {
         g_autofree char *child = g_strconcat(path, "/", *name, NULL);
 
         if (!drover_store_delete_tree(store, child, error))
             return FALSE;
     }
-    return TRUE;
+    return names != NULL;
 }
 
 gboolean

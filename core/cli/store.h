@@ -62,6 +62,8 @@ DroverRecord *drover_store_read(DroverStore *store, const char *parent, const ch
  * there is no such znode.
  */
 GPtrArray *drover_store_list_each(DroverStore *store, const char *const *paths, GError **error);
+/* The names below one znode, sorted; an empty list when it does not exist. Free with g_strfreev. */
+char **drover_store_list(DroverStore *store, const char *path, GError **error);
 
 /* All images with their builds and uploads, as in model/image-reading.h; a new reference. */
 json_t *drover_store_read_images(DroverStore *store, GError **error);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "cli/live.h"
 #include "cli/transition.h"
 
@@ -106,12 +107,6 @@ on_changed(DroverMirrorPart part, const char *name, gpointer old, gpointer now, 
         tell(watch, transition_of(watch, part, name, old, now));
 }
 
-static int
-compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Everything that is there, as if it had just come. */
 static void
 tell_current(Watch *watch, DroverMirrorPart part)
@@ -125,7 +120,7 @@ tell_current(Watch *watch, DroverMirrorPart part)
     drover_cache_iter_init(&iter, cache);
     while (drover_cache_iter_next(&iter, &name, &object))
         g_ptr_array_add(names, (gpointer)name);
-    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_sort(names, drover_compare_strings);
     for (guint i = 0; i < names->len; i++) {
         object = drover_cache_lookup(cache, names->pdata[i]);
         tell(watch, transition_of(watch, part, names->pdata[i], NULL, object));

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "config/check-types.h"
 #include "config/nearest.h"
 
@@ -394,12 +395,6 @@ drover_check_names(const DroverYaml *list)
     return names;
 }
 
-static int
-compare_strings(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 GPtrArray *
 drover_check_sorted(GHashTable *names)
 {
@@ -410,6 +405,6 @@ drover_check_sorted(GHashTable *names)
     g_hash_table_iter_init(&iter, names);
     while (g_hash_table_iter_next(&iter, &name, NULL))
         g_ptr_array_add(sorted, name);
-    g_ptr_array_sort(sorted, compare_strings);
+    g_ptr_array_sort(sorted, drover_compare_strings);
     return sorted;
 }

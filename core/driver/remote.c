@@ -5,10 +5,9 @@
 
 #include "base/json.h"
 #include "driver/remote-private.h"
+#include "driver/watch.h"
 
-#define USUAL_LIMIT_SECONDS    300
-#define BLOCKING_LIMIT_SECONDS 3600
-#define MOST_MACHINES          100000
+#define MOST_MACHINES 100000
 
 typedef struct {
     struct drover_driver table;
@@ -35,17 +34,13 @@ static DroverRemote *
 remote_new(struct drover_provider *provider, const Known *of)
 {
     const struct drover_value *config = drover_provider_config(provider);
-    gboolean blocks = (of->driver->capabilities & DROVER_MAY_BLOCK) != 0;
     DroverRemote *remote = g_new0(DroverRemote, 1);
 
     remote->provider = provider;
     remote->driver = of->driver;
     remote->path = g_strdup(of->path);
     remote->context = g_main_context_ref_thread_default();
-    remote->limit = (guint)CLAMP(
-        drover_value_get_integer(config, "driver-timeout",
-                                 blocks ? BLOCKING_LIMIT_SECONDS : USUAL_LIMIT_SECONDS),
-        1, G_MAXINT);
+    remote->limit = drover_watch_limit(of->driver, config);
     g_queue_init(&remote->orders);
     remote->values = drover_transport_number(config);
     remote->machines = g_ptr_array_new_with_free_func(machine_free);

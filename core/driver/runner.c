@@ -6,10 +6,7 @@
 
 /* A driver that does not say that it blocks is expected back sooner. */
 #define SLOW_MILLISECONDS 1000
-/* Unless "driver-timeout" says it: how long a call may take before its provider is unhealthy. */
-#define USUAL_LIMIT_SECONDS    300
-#define BLOCKING_LIMIT_SECONDS 3600
-#define MOST_LOG_LINE          (16 * 1024)
+#define MOST_LOG_LINE     (16 * 1024)
 
 /*
  * The thread owns itself: it ends when its loop does, and the last it does is to tell the core
@@ -461,17 +458,6 @@ on_ended(gpointer data)
     drover_runner_unref(runner);
 }
 
-/* How long a call may take. */
-static guint
-limit_seconds(const DroverRunner *runner)
-{
-    gboolean blocks = drover_runner_can(runner, DROVER_MAY_BLOCK);
-    gint64 seconds = drover_value_get_integer(
-        runner->config, "driver-timeout", blocks ? BLOCKING_LIMIT_SECONDS : USUAL_LIMIT_SECONDS);
-
-    return (guint)CLAMP(seconds, 1, G_MAXINT);
-}
-
 static void
 on_health(gpointer data)
 {
@@ -502,7 +488,8 @@ static void
 start_thread(DroverRunner *runner)
 {
     runner->thread = g_thread_new("provider", run, runner);
-    drover_watch_begin(runner->watch, limit_seconds(runner), on_health, runner);
+    drover_watch_begin(runner->watch, drover_watch_limit(runner->driver, runner->config), on_health,
+                       runner);
 }
 
 void

@@ -1,5 +1,8 @@
 #include "driver/watch.h"
 
+#define USUAL_LIMIT_SECONDS    300
+#define BLOCKING_LIMIT_SECONDS 3600
+
 struct _DroverWatch {
     _Atomic gint64 entered; /* when the driver was called, in microseconds; 0: it was not */
     const char *_Atomic function;
@@ -11,6 +14,16 @@ struct _DroverWatch {
     gpointer user_data;
     char *trouble, *problem;
 };
+
+guint
+drover_watch_limit(const struct drover_driver *driver, const struct drover_value *config)
+{
+    gboolean blocks = (driver->capabilities & DROVER_MAY_BLOCK) != 0;
+    gint64 seconds = drover_value_get_integer(
+        config, "driver-timeout", blocks ? BLOCKING_LIMIT_SECONDS : USUAL_LIMIT_SECONDS);
+
+    return (guint)CLAMP(seconds, 1, G_MAXINT);
+}
 
 DroverWatch *
 drover_watch_new(void)

@@ -5,9 +5,14 @@
  */
 #pragma once
 
+#include <drover/driver.h>
 #include <glib.h>
 
 typedef struct _DroverWatch DroverWatch;
+
+/* How long a call may take, in seconds: as the provider's configuration says, or else as is usual
+ * for a driver that says that it blocks, or that does not. */
+guint drover_watch_limit(const struct drover_driver *driver, const struct drover_value *config);
 
 DroverWatch *drover_watch_new(void);
 void drover_watch_free(DroverWatch *watch);

@@ -6,8 +6,6 @@
 #include "zk/lock.h"
 #include "zk/operation.h"
 
-#define ROOT "/nodepool/images"
-
 struct _DroverImageReading {
     DroverSession *session;
     DroverImageReadingFunc done; /* NULL: nobody is interested any more */
@@ -220,7 +218,7 @@ take_images(const Step *step, const DroverReadReply *reply)
     for (guint i = 0; i < reply->n_children; i++) {
         const char *name = reply->children[i];
         Step image = {.reading = step->reading, .names = {(char *)name}};
-        g_autofree char *path = g_strconcat(ROOT "/", name, NULL);
+        g_autofree char *path = g_strconcat(DROVER_IMAGES_PATH "/", name, NULL);
 
         image.path = path;
         json_object_set_new(step->reading->images, name,
@@ -236,7 +234,7 @@ DroverImageReading *
 drover_image_reading_begin(DroverSession *session, DroverImageReadingFunc done, gpointer user_data)
 {
     DroverImageReading *reading = g_new0(DroverImageReading, 1);
-    Step top = {.reading = reading, .path = (char *)ROOT};
+    Step top = {.reading = reading, .path = (char *)DROVER_IMAGES_PATH};
 
     reading->session = session;
     reading->done = done;

@@ -8,6 +8,8 @@
 
 #include "zk/session.h"
 
+#define DROVER_IMAGES_PATH "/nodepool/images"
+
 typedef struct _DroverImageReading DroverImageReading;
 
 /*

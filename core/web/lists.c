@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "cli/image-rows.h"
 #include "cli/node-table.h"
 #include "cli/request-view.h"
@@ -57,12 +58,6 @@ add_node(json_t *rows, DroverCache *nodes, const DroverNode *node)
         json_array_append_new(rows, object);
 }
 
-static gint
-compare_ids(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The first question about a lock begins to watch it. */
 static gboolean
 know_locks(DroverCache *nodes, const GPtrArray *ids)
@@ -94,7 +89,7 @@ node_list(const DroverListSource *source)
             g_ptr_array_add(ids, (gpointer)id);
     if (!know_locks(nodes, ids) && !source->hurry)
         return NULL;
-    g_ptr_array_sort(ids, compare_ids);
+    g_ptr_array_sort(ids, drover_compare_strings);
     rows = json_array();
     for (guint i = 0; i < ids->len; i++)
         add_node(rows, nodes, drover_cluster_node(cluster, ids->pdata[i]));
@@ -172,15 +167,6 @@ static const DroverColumn node_columns[] = {{"id", "ID", FALSE},
                                             {"user_data", "User Data", FALSE},
                                             {"driver_data", "Driver Data", FALSE},
                                             END};
-static const DroverColumn request_columns[] = {{"id", "Request ID", FALSE},
-                                               {"relative_priority", "Priority", FALSE},
-                                               {"state", "State", FALSE},
-                                               {"requestor", "Requestor", FALSE},
-                                               {"node_types", "Node Types", FALSE},
-                                               {"nodes", "Nodes", FALSE},
-                                               {"declined_by", "Declined By", FALSE},
-                                               {"event_id", "Event ID", FALSE},
-                                               END};
 static const DroverColumn label_columns[] = {{"label", "Label", FALSE}, END};
 
 static const DroverList lists[] = {
@@ -188,7 +174,7 @@ static const DroverList lists[] = {
     {"/dib-image-list", drover_build_columns, build_list},
     {"/image-status", drover_image_status_columns, image_status},
     {"/node-list", node_columns, node_list},
-    {"/request-list", request_columns, request_list},
+    {"/request-list", drover_request_columns, request_list},
     {"/label-list", label_columns, label_list},
     {"/dib-request-list", drover_build_request_columns, build_request_list},
 };

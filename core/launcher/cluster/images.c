@@ -2,9 +2,9 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "model/image-reading.h"
 
-#define LOGGER      "zk.ImageCache"
-#define IMAGES_PATH "/nodepool/images"
+#define LOGGER "zk.ImageCache"
 
 typedef struct {
     char *path, *external_id;
@@ -111,8 +111,8 @@ watch_build(Watch *watch, const char *id)
     Build *build = g_new0(Build, 1);
 
     build->watch = watch;
-    build->root = g_strdup_printf("%s/%s/builds/%s/providers/%s/images", IMAGES_PATH, watch->image,
-                                  id, watch->provider);
+    build->root = g_strdup_printf("%s/%s/builds/%s/providers/%s/images", DROVER_IMAGES_PATH,
+                                  watch->image, id, watch->provider);
     g_hash_table_insert(watch->uploads, g_strdup(id), build);
     build->cache = drover_cache_new(watch->images->session, build->root, &uploads, build);
 }
@@ -176,7 +176,7 @@ need_watch(DroverImages *images, const char *image, const char *provider)
     watch->provider = g_strdup(provider);
     watch->uploads = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, build_free);
     g_hash_table_insert(images->watches, g_steal_pointer(&key), watch);
-    root = g_strconcat(IMAGES_PATH "/", image, "/builds", NULL);
+    root = g_strconcat(DROVER_IMAGES_PATH "/", image, "/builds", NULL);
     watch->builds = drover_cache_new(images->session, root, &builds, watch);
     return watch;
 }

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "driver/tags.h"
 #include "launcher/provider/instance.h"
 #include "launcher/provider/label.h"
-#include "launcher/provider/tags.h"
 
 #define CLEAR_RETRY_SECONDS 1
 

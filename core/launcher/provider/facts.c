@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "driver/tags.h"
 #include "launcher/provider/label.h"
-#include "launcher/provider/tags.h"
 
 #define LOGGER               "driver.facts"
 #define FIRST_RETRY_SECONDS  1

@@ -1,7 +1,7 @@
 #include "launcher/provider/leaks.h"
 
 #include "base/log.h"
-#include "launcher/provider/tags.h"
+#include "driver/tags.h"
 #include "model/image-reading.h"
 
 #define LOGGER "driver.leaks"
@@ -13,16 +13,18 @@ struct _DroverLeaks {
     DroverTelemetry *telemetry;
     char *provider;
     DroverTask *listing;
-    GPtrArray *items; /* what was listed, while the images are being read */
+    GPtrArray *things; /* of Thing: what was listed, while the images are being read */
     DroverImageReading *reading;
     GHashTable *suspects; /* owners that were unknown in the last round */
 };
 
-/* What a thing was made for, as its tags say. */
+/* What is at the cloud and carries the provider's tags, and what it was made for: a node, or an
+ * upload. */
 typedef struct {
-    const char *node_id;              /* or NULL */
-    const char *build_id, *upload_id; /* or NULL, both */
-} Owner;
+    json_t *item;
+    char *node_id;              /* or NULL */
+    char *build_id, *upload_id; /* or NULL, both */
+} Thing;
 
 /* A deletion under way. */
 typedef struct {
@@ -89,21 +91,56 @@ remove_item(DroverLeaks *leaks, const json_t *item, const char *node_id)
                          removal);
 }
 
-/* ---- Owners ---- */
+/* ---- Things ---- */
 
-/* Of what carries the provider's tags; for anything else all NULL. Borrowed from the tags. */
-static Owner
-find_owner(const DroverLeaks *leaks, const json_t *tags)
+static void
+thing_free(gpointer data)
 {
+    Thing *thing = data;
+
+    json_decref(thing->item);
+    g_free(thing->node_id);
+    g_free(thing->build_id);
+    g_free(thing->upload_id);
+    g_free(thing);
+}
+
+/* NULL for what is not the provider's, or not known to have been made for anything. */
+static Thing *
+thing_new(const DroverLeaks *leaks, json_t *item)
+{
+    g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(item, "tags"));
+    const char *node_id = drover_json_string(tags, DROVER_TAG_NODE);
     const char *build_id = drover_json_string(tags, DROVER_TAG_BUILD);
     const char *upload_id = drover_json_string(tags, DROVER_TAG_UPLOAD);
-    gboolean has_upload = build_id != NULL && upload_id != NULL;
+    Thing *thing;
 
-    if (g_strcmp0(drover_json_string(tags, DROVER_TAG_PROVIDER), leaks->provider) != 0)
-        return (Owner){0};
-    return (Owner){.node_id = drover_json_string(tags, DROVER_TAG_NODE),
-                   .build_id = has_upload ? build_id : NULL,
-                   .upload_id = has_upload ? upload_id : NULL};
+    if (g_strcmp0(drover_json_string(tags, DROVER_TAG_PROVIDER), leaks->provider) != 0 ||
+        (node_id == NULL && (build_id == NULL || upload_id == NULL)))
+        return NULL;
+    thing = g_new0(Thing, 1);
+    thing->item = json_incref(item);
+    thing->node_id = g_strdup(node_id);
+    thing->build_id = g_strdup(build_id);
+    thing->upload_id = g_strdup(upload_id);
+    return thing;
+}
+
+static GPtrArray *
+things_of(const DroverLeaks *leaks, const GPtrArray *items, gboolean *have_uploads)
+{
+    GPtrArray *things = g_ptr_array_new_with_free_func(thing_free);
+
+    *have_uploads = FALSE;
+    for (guint i = 0; i < items->len; i++) {
+        Thing *thing = thing_new(leaks, items->pdata[i]);
+
+        if (thing == NULL)
+            continue;
+        *have_uploads |= thing->node_id == NULL;
+        g_ptr_array_add(things, thing);
+    }
+    return things;
 }
 
 static gboolean
@@ -123,7 +160,7 @@ is_upload_of(const json_t *build, const char *provider, const char *id)
 
 /* An upload's number is unique within its build only. */
 static gboolean
-is_known_upload(const DroverLeaks *leaks, const json_t *images, const Owner *owner)
+is_known_upload(const DroverLeaks *leaks, const json_t *images, const Thing *thing)
 {
     const char *name;
     json_t *image;
@@ -132,55 +169,42 @@ is_known_upload(const DroverLeaks *leaks, const json_t *images, const Owner *own
     {
         const json_t *builds = json_object_get(image, "builds");
 
-        if (is_upload_of(json_object_get(builds, owner->build_id), leaks->provider,
-                         owner->upload_id))
+        if (is_upload_of(json_object_get(builds, thing->build_id), leaks->provider,
+                         thing->upload_id))
             return TRUE;
     }
     return FALSE;
 }
 
-/* A new string that names the lost owner; NULL when it is there or was never ours. */
+/* A new string that names what the thing was made for; NULL when that is there. */
 static char *
-name_if_lost(const DroverLeaks *leaks, const Owner *owner, const json_t *images)
+name_if_lost(const DroverLeaks *leaks, const Thing *thing, const json_t *images)
 {
-    if (owner->node_id != NULL)
-        return drover_cluster_node(leaks->cluster, owner->node_id) == NULL
-                   ? g_strconcat("node ", owner->node_id, NULL)
+    if (thing->node_id != NULL)
+        return drover_cluster_node(leaks->cluster, thing->node_id) == NULL
+                   ? g_strconcat("node ", thing->node_id, NULL)
                    : NULL;
-    if (owner->upload_id == NULL || is_known_upload(leaks, images, owner))
+    if (is_known_upload(leaks, images, thing))
         return NULL;
-    return g_strdup_printf("upload %s of build %s", owner->upload_id, owner->build_id);
-}
-
-static gboolean
-have_uploads(const DroverLeaks *leaks, const GPtrArray *items)
-{
-    for (guint i = 0; i < items->len; i++) {
-        g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(items->pdata[i], "tags"));
-
-        if (find_owner(leaks, tags).upload_id != NULL)
-            return TRUE;
-    }
-    return FALSE;
+    return g_strdup_printf("upload %s of build %s", thing->upload_id, thing->build_id);
 }
 
 /* ---- A round ---- */
 
-/* `images`: see model/image-reading.h; NULL when none of the items is an upload. */
+/* `images`: see model/image-reading.h; NULL when none of the things is an upload. */
 static void
-look_at_items(DroverLeaks *leaks, const GPtrArray *items, const json_t *images)
+look_at_things(DroverLeaks *leaks, const GPtrArray *things, const json_t *images)
 {
     GHashTable *suspects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-    for (guint i = 0; i < items->len; i++) {
-        g_autoptr(json_t) tags = drover_tags_parse(drover_json_string(items->pdata[i], "tags"));
-        Owner owner = find_owner(leaks, tags);
-        char *name = name_if_lost(leaks, &owner, images);
+    for (guint i = 0; i < things->len; i++) {
+        const Thing *thing = things->pdata[i];
+        char *name = name_if_lost(leaks, thing, images);
 
         if (name == NULL)
             continue;
         if (g_hash_table_contains(leaks->suspects, name))
-            remove_item(leaks, items->pdata[i], owner.node_id);
+            remove_item(leaks, thing->item, thing->node_id);
         g_hash_table_add(suspects, name);
     }
     g_hash_table_unref(leaks->suspects);
@@ -194,17 +218,22 @@ on_images(const json_t *images, gpointer user_data)
 
     leaks->reading = NULL;
     if (images != NULL && drover_cluster_is_complete(leaks->cluster))
-        look_at_items(leaks, leaks->items, images);
-    g_clear_pointer(&leaks->items, g_ptr_array_unref);
+        look_at_things(leaks, leaks->things, images);
+    g_clear_pointer(&leaks->things, g_ptr_array_unref);
 }
 
 /* The images are read after the list was made: what was uploaded before it is in them. */
 static void
-read_images(DroverLeaks *leaks, const GPtrArray *items)
+look_at_items(DroverLeaks *leaks, const GPtrArray *items)
 {
-    leaks->items = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
-    for (guint i = 0; i < items->len; i++)
-        g_ptr_array_add(leaks->items, json_incref(items->pdata[i]));
+    gboolean have_uploads;
+    g_autoptr(GPtrArray) things = things_of(leaks, items, &have_uploads);
+
+    if (!have_uploads) {
+        look_at_things(leaks, things, NULL);
+        return;
+    }
+    leaks->things = g_steal_pointer(&things);
     leaks->reading =
         drover_image_reading_begin(drover_cluster_session(leaks->cluster), on_images, leaks);
 }
@@ -220,12 +249,8 @@ on_listed(const DroverTaskResult *result, gpointer user_data)
     } else if (!result->ok) {
         drover_log_for(DROVER_LOG_ERROR, LOGGER, "Provider %s does not list its resources: %s",
                        leaks->provider, result->message);
-    } else if (!drover_cluster_is_complete(leaks->cluster)) {
-        /* what is missing may only not have been read yet */
-    } else if (have_uploads(leaks, result->items)) {
-        read_images(leaks, result->items);
-    } else {
-        look_at_items(leaks, result->items, NULL);
+    } else if (drover_cluster_is_complete(leaks->cluster)) {
+        look_at_items(leaks, result->items);
     }
     leaks_unref(leaks);
 }
@@ -265,7 +290,7 @@ drover_leaks_free(DroverLeaks *leaks)
         drover_task_cancel(leaks->listing);
     if (leaks->reading != NULL)
         drover_image_reading_cancel(leaks->reading);
-    g_clear_pointer(&leaks->items, g_ptr_array_unref);
+    g_clear_pointer(&leaks->things, g_ptr_array_unref);
     leaks->runner = NULL;
     leaks_unref(leaks);
 }

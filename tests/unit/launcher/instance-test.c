@@ -1,7 +1,7 @@
 /* What a driver says of the machine that it made, and the tags by which it is found again. */
 #include "launcher/provider/instance.h"
 
-#include "launcher/provider/tags.h"
+#include "driver/tags.h"
 #include "records.h"
 
 /* Of a machine with these fields and resources, made for a pool with these options. */

@@ -1,4 +1,4 @@
-#include "launcher/provider/tags.h"
+#include "driver/tags.h"
 
 #include <string.h>
 
