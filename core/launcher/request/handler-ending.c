@@ -245,7 +245,7 @@ on_fulfilled(const DroverChangeResult *result, gpointer user_data)
         if (drover_handler_find_pick(handler, result->blamed) != NULL)
             drover_pick_empty(drover_handler_find_pick(handler, result->blamed));
         if (result->outcome != DROVER_CHANGE_UNKNOWN)
-            drover_handler_step(handler);
+            handler->hooks->answered(handler, handler->user_data);
     }
     drover_handler_unref(handler);
 }

@@ -82,7 +82,7 @@ on_allocated(const DroverChangeResult *result, gpointer user_data)
         if (handler->manager != NULL)
             drover_runner_node_reused(drover_manager_runner(handler->manager), pick->node->id,
                                       handler->request->id);
-        drover_handler_step(handler);
+        handler->hooks->answered(handler, handler->user_data);
     } else if (result->outcome == DROVER_CHANGE_UNFENCED) {
         drover_handler_finish(handler, DROVER_HANDLER_CHANGED);
     } else if (result->outcome != DROVER_CHANGE_UNKNOWN) {
@@ -90,7 +90,7 @@ on_allocated(const DroverChangeResult *result, gpointer user_data)
         if (result->outcome == DROVER_CHANGE_BUSY)
             drover_handler_set_aside(handler, pick->node);
         drover_pick_empty(pick);
-        drover_handler_step(handler);
+        handler->hooks->answered(handler, handler->user_data);
     }
     drover_handler_unref(handler);
 }
@@ -125,7 +125,7 @@ drover_pick_on_launched(DroverLaunch *launch, DroverLaunchOutcome outcome, gpoin
     } else if (outcome != DROVER_LAUNCH_ABORTED) {
         handler->failure = "a node could not be launched";
     }
-    drover_handler_step(handler);
+    handler->hooks->answered(handler, handler->user_data);
 }
 
 static gboolean

@@ -96,7 +96,7 @@ on_inherited(DroverLock *lock, DroverLockOutcome outcome, gpointer user_data)
     drover_log(DROVER_LOG_INFO, &subject, "Going on with the node request");
     inherit_all(handler);
     handler->phase = DROVER_PENDING;
-    drover_handler_step(handler);
+    handler->hooks->answered(handler, handler->user_data);
 }
 
 /* Nobody else's lock is touched, if only for a moment. */

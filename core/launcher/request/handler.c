@@ -221,7 +221,7 @@ on_accepted(const DroverChangeResult *result, gpointer user_data)
         drover_handler_log_failure(handler, result, "Not accepted");
     if (accepted && drover_handler_goes_on(handler)) {
         handler->phase = DROVER_PENDING;
-        drover_handler_step(handler);
+        handler->hooks->answered(handler, handler->user_data);
     } else if (accepted && handler->lock != NULL) {
         drover_handler_put_back(handler);
     } else if (drover_handler_goes_on(handler) && result->outcome == DROVER_CHANGE_UNKNOWN) {

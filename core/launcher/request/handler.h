@@ -34,6 +34,8 @@ typedef struct {
     void (*done)(DroverHandler *handler, DroverHandlerOutcome outcome, gpointer user_data);
     /* It began or ceased to wait for room. */
     void (*paused)(DroverHandler *handler, gpointer user_data);
+    /* An answer came: step it now, or in its turn when better requests wait for room. */
+    void (*answered)(DroverHandler *handler, gpointer user_data);
     /* Why the pool can never serve the request any more, or NULL; free with g_free. */
     char *(*find_obstacle)(const DroverRequest *request, gpointer user_data);
     /* Adds the pool's refusal, which has a reason, to a request's record. */

@@ -206,6 +206,18 @@ on_handler_paused(DroverHandler *handler, gpointer user_data)
     drover_pool_note_paused(user_data);
 }
 
+/* Room that has become free while some wait for it is given in a pass: the best one comes first. */
+static void
+on_handler_answered(DroverHandler *handler, gpointer user_data)
+{
+    DroverPool *pool = user_data;
+
+    if (pool->paused)
+        pool->wake(pool->user_data);
+    else
+        drover_handler_step(handler);
+}
+
 static void
 on_handled(DroverHandler *handler, DroverHandlerOutcome outcome, gpointer user_data)
 {
@@ -251,6 +263,7 @@ add_decline(const DroverRequest *request, json_t *record, const char *reason, gp
 
 static const DroverHandlerHooks handler_hooks = {.done = on_handled,
                                                  .paused = on_handler_paused,
+                                                 .answered = on_handler_answered,
                                                  .find_obstacle = find_obstacle,
                                                  .add_decline = add_decline};
 
@@ -446,21 +459,11 @@ leave_all(DroverPool *pool, const char *why)
 }
 
 static void
-look_at_requests(DroverPool *pool, const GPtrArray *coming)
+decide_all(DroverPool *pool, const GPtrArray *coming)
 {
-    const char *illness = drover_manager_illness(pool->manager);
-    g_autoptr(GPtrArray) open = NULL;
+    g_autoptr(GPtrArray) open = open_requests(pool);
     DroverPoolView view;
 
-    if (!pool->took_up)
-        take_up_requests(pool);
-    step_handlers(pool);
-    note_handlers(pool);
-    if (illness != NULL) {
-        leave_all(pool, illness);
-        return;
-    }
-    open = open_requests(pool);
     if (open->len == 0)
         return;
     view_pool(pool, &view);
@@ -470,6 +473,15 @@ look_at_requests(DroverPool *pool, const GPtrArray *coming)
     for (guint i = 0; i < open->len; i++)
         decide(pool, &view, g_ptr_array_index(open, i));
     clear_view(&view);
+}
+
+/* Why nothing new is decided on, neither accepted nor declined; or NULL. */
+static const char *
+why_idle(const DroverPool *pool)
+{
+    if (drover_manager_config(pool->manager)->max_concurrency == 0)
+        return "the provider's max-concurrency is 0";
+    return drover_manager_illness(pool->manager);
 }
 
 static void
@@ -490,9 +502,13 @@ drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
 {
     if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL)
         return;
-    if (drover_manager_config(pool->manager)->max_concurrency == 0)
-        leave_all(pool, "the provider's max-concurrency is 0");
+    if (!pool->took_up)
+        take_up_requests(pool);
+    step_handlers(pool);
+    note_handlers(pool);
+    if (why_idle(pool) != NULL)
+        leave_all(pool, why_idle(pool));
     else
-        look_at_requests(pool, coming);
+        decide_all(pool, coming);
     publish(pool);
 }

@@ -79,12 +79,8 @@ class Full(CloudCase):
     def test_L_33_R_23_many_labels_at_once(self):
         self.start(pools=[pool(labels=labels('a', 'b'), max_servers=3)])
         requests = [self.submit('a', 'b') for _ in range(4)] + [self.submit('a', 'a', 'b')]
-        # Which of those that began together comes first is open.
-        while requests:
-            done = self.wait(lambda cluster: [request for request in requests if
-                                              cluster.request_is(request.id, 'fulfilled')])[0]
-            requests.remove(done)
-            self.give_back(done)
+        for request in requests:
+            self.give_back(request)
         self.assertEqual(self.cloud.state()['most']['machine'], 3)
 
     def test_L_41_SM_21_paused_pool_declines(self):
@@ -498,6 +494,16 @@ class Concurrency(CloudCase):
         states = [self.observer.sync().request(one.id)['state'] for one in (request, unknown)]
         self.assertEqual(states, ['requested', 'requested'])
         launcher.wait_for_log('WARNING .*max-concurrency')
+
+    def test_L_62_what_was_accepted_goes_on(self):
+        pools = [pool(max_servers=1)]
+        launcher = self.start(pools=pools)
+        used = self.use(self.submit('l'))
+        waiting = self.submit('l')
+        self.wait_for_paused()
+        launcher.reload([self.cloud.provider('p', pools=pools, max_concurrency=0)])
+        used.give_back()
+        self.node_of(waiting)
 
 
 if __name__ == '__main__':
