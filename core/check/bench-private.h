@@ -35,6 +35,13 @@ struct _DroverWork {
 /* Around each call into the driver: one that takes long is a mistake. */
 gint64 drover_bench_enter(void);
 void drover_bench_leave(DroverBench *bench, gint64 entered, const char *function);
+/* A text of the driver's, which may hold no secret. `function` and `place` say where it came from.
+ * Any thread. */
+void drover_bench_hear(DroverBench *bench, const char *function, const char *place,
+                       const char *text);
+/* A line of its log, of a provider or an operation. Any thread. */
+void drover_bench_hear_log(DroverBench *bench, const char *function, enum drover_log_level level,
+                           const char *text);
 void drover_work_free(gpointer work);
 
 /* What the driver says of the operation; the data is the work. */

@@ -44,6 +44,32 @@ drover_bench_leave(DroverBench *bench, gint64 entered, const char *function)
                               function, took);
 }
 
+/* ---- What the driver says ---- */
+
+void
+drover_bench_hear(DroverBench *bench, const char *function, const char *place, const char *text)
+{
+    const char *option = drover_check_secrets_find(bench->subject->secrets, text);
+
+    if (option != NULL)
+        drover_bench_complain(bench, "%s() writes the secret of the option %s into %s", function,
+                              option, place);
+}
+
+void
+drover_bench_hear_log(DroverBench *bench, const char *function, enum drover_log_level level,
+                      const char *text)
+{
+    g_autofree char *masked = drover_check_secrets_mask(bench->subject->secrets, text);
+
+    drover_log_for(DROVER_LOG_DEBUG, "driver", "%s", masked);
+    drover_bench_hear(bench, function, "the log", text);
+    if (level < DROVER_DEBUG || level > DROVER_ERR)
+        drover_bench_complain(bench, "it logs at level %d, which there is not", (int)level);
+    if (!g_utf8_validate(text, -1, NULL))
+        drover_bench_complain(bench, "it logs what is not UTF-8");
+}
+
 /* ---- The host's part of a provider ---- */
 
 static void
@@ -51,13 +77,9 @@ on_log(void *data, enum drover_log_level level, const char *text)
 {
     DroverBench *bench = data;
 
-    drover_log_for(DROVER_LOG_DEBUG, "driver", "%s", text);
     if (g_atomic_int_get(&bench->closed))
         drover_bench_complain(bench, "it logs after it was closed: %s", text);
-    if (level < DROVER_DEBUG || level > DROVER_ERR)
-        drover_bench_complain(bench, "it logs at level %d, which there is not", (int)level);
-    if (!g_utf8_validate(text, -1, NULL))
-        drover_bench_complain(bench, "it logs what is not UTF-8");
+    drover_bench_hear_log(bench, "drover_provider_log", level, text);
 }
 
 static void
@@ -67,6 +89,7 @@ on_fail(void *data, enum drover_failure failure, const char *text)
 
     g_free(bench->problem);
     bench->problem = g_utf8_make_valid(text, -1);
+    drover_bench_hear(bench, "provider_open", "the text of its failure", bench->problem);
     if (failure < DROVER_FAILURE_OTHER || failure > DROVER_FAILURE_NO_ADDRESS)
         drover_bench_complain(bench, "provider_open() fails with class %d, which there is not",
                               (int)failure);
@@ -115,6 +138,8 @@ drover_bench_open(DroverSubject *subject, const char *provider)
     bench->context = g_main_context_ref_thread_default();
     bench->provider = drover_host_provider_new(provider, subject->provider->values, &host, bench);
     if (!open_provider(bench)) {
+        if (bench->mistake != NULL)
+            drover_subject_fail(subject, "%s", bench->mistake);
         drover_subject_fail(subject, "provider_open() fails: %s",
                             bench->problem != NULL ? bench->problem
                                                    : "without drover_provider_fail()");

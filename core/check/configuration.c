@@ -65,5 +65,7 @@ drover_subject_configure(DroverSubject *subject)
         drover_subject_fail(subject, "%s has no provider %s with driver: %s", subject->wish->config,
                             subject->wish->provider != NULL ? subject->wish->provider : "",
                             subject->driver->name);
+    else
+        subject->secrets = drover_check_secrets_new(subject->driver, subject->provider->values);
     return subject->provider != NULL;
 }

@@ -12,6 +12,14 @@ typedef struct {
     DroverWork *machine; /* the one that was made; NULL: none */
 } Trial;
 
+/* Also of what failed as it should. */
+static void
+say_mistake(Trial *trial)
+{
+    if (drover_bench_mistake(trial->bench) != NULL)
+        drover_subject_fail(trial->subject, "%s", drover_bench_mistake(trial->bench));
+}
+
 static void
 check_create(Trial *trial, guint manner)
 {
@@ -68,6 +76,7 @@ check_delete_unknown_resource(Trial *trial)
                             driver->resource_delete, &input);
     if (work != NULL && drover_work_failure(work) != DROVER_FAILURE_NOT_FOUND)
         drover_check_judge(trial->subject, trial->bench, work);
+    say_mistake(trial);
 }
 
 static void
@@ -92,8 +101,7 @@ static void
 check_delete(Trial *trial, const char *external_id)
 {
     drover_check_delete(trial->subject, trial->bench, external_id);
-    if (drover_bench_mistake(trial->bench) != NULL)
-        drover_subject_fail(trial->subject, "%s", drover_bench_mistake(trial->bench));
+    say_mistake(trial);
 }
 
 static void

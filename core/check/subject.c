@@ -33,14 +33,15 @@ static void answer(DroverSubject *subject, const char *word, const char *format,
 static void
 answer(DroverSubject *subject, const char *word, const char *format, va_list arguments)
 {
-    g_autofree char *reason = NULL, *valid = NULL;
+    g_autofree char *reason = NULL, *masked = NULL, *valid = NULL;
 
     if (subject->answered)
         return;
     subject->answered = TRUE;
     if (format != NULL) {
         reason = g_strdup_vprintf(format, arguments);
-        valid = g_utf8_make_valid(g_strdelimit(g_strstrip(reason), "\n", ' '), -1);
+        masked = drover_check_secrets_mask(subject->secrets, reason);
+        valid = g_utf8_make_valid(g_strdelimit(g_strstrip(masked), "\n", ' '), -1);
     }
     say(subject, word, valid);
 }
@@ -106,6 +107,7 @@ work(const DroverCheckWish *wish, const DroverCheckGroup *group, int answers)
     group->run(&subject);
     drover_subject_end(&subject);
     g_clear_pointer(&subject.configuration, drover_config_unref);
+    g_clear_pointer(&subject.secrets, drover_check_secrets_free);
     /* With what the sanitizers have to say. */
     exit(0);
 }

@@ -15,6 +15,7 @@
 #include <glib.h>
 
 #include "check/report.h"
+#include "check/secrets.h"
 #include "config/config.h"
 
 /* What is wanted. Strings may be NULL where the comment says so. */
@@ -40,6 +41,7 @@ typedef struct {
     /* Set by drover_subject_configure(). */
     DroverConfig *configuration;
     const DroverProviderConfig *provider;
+    DroverCheckSecrets *secrets; /* of the provider; none of them reaches the parent */
 } DroverSubject;
 
 typedef struct {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/log.h"
 #include "check/bench-private.h"
 #include "driver/fields.h"
 
@@ -23,6 +22,13 @@ heard(void *data, const char *function)
         drover_bench_complain(work->bench, "it calls %s() of %s() after that has ended", function,
                               work->function);
     return work;
+}
+
+/* A text that others will read. */
+static void
+hear(DroverWork *work, const char *place, const char *text)
+{
+    drover_bench_hear(work->bench, work->function, place, text);
 }
 
 /* ---- Results ---- */
@@ -59,8 +65,10 @@ set(DroverWork *work, const char *name, DroverFieldForm form, json_t *value)
 static void
 on_set_string(void *data, const char *name, const char *value)
 {
-    set(heard(data, "drover_operation_set_string"), name, DROVER_FIELD_TEXT,
-        value != NULL ? json_string(value) : json_null());
+    DroverWork *work = heard(data, "drover_operation_set_string");
+
+    hear(work, "a field", value);
+    set(work, name, DROVER_FIELD_TEXT, value != NULL ? json_string(value) : json_null());
 }
 
 static void
@@ -73,7 +81,10 @@ on_set_integer(void *data, const char *name, int64_t value)
 static void
 on_set_json(void *data, const char *name, const char *text)
 {
-    set(heard(data, "drover_operation_set_json"), name, DROVER_FIELD_JSON,
+    DroverWork *work = heard(data, "drover_operation_set_json");
+
+    hear(work, "a field", text);
+    set(work, name, DROVER_FIELD_JSON,
         text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : json_null());
 }
 
@@ -135,6 +146,7 @@ on_fail(void *data, enum drover_failure failure, const char *text)
     if (text == NULL || *text == '\0' || !g_utf8_validate(text, -1, NULL))
         drover_bench_complain(work->bench, "%s() fails with no text, or none in UTF-8",
                               work->function);
+    hear(work, "the text of its failure", text);
     work->failure = failure;
     g_free(work->message);
     work->message = g_utf8_make_valid(text != NULL ? text : "", -1);
@@ -175,6 +187,7 @@ on_set_status(void *data, const char *status)
 
     if (status != NULL && !g_utf8_validate(status, -1, NULL))
         drover_bench_complain(work->bench, "the status of %s() is not UTF-8", work->function);
+    hear(work, "its status", status);
 }
 
 static void
@@ -192,11 +205,7 @@ on_log(void *data, enum drover_log_level level, const char *text)
 {
     DroverWork *work = data;
 
-    drover_log_for(DROVER_LOG_DEBUG, "driver", "%s", text);
-    if (level < DROVER_DEBUG || level > DROVER_ERR)
-        drover_bench_complain(work->bench, "it logs at level %d, which there is not", (int)level);
-    if (!g_utf8_validate(text, -1, NULL))
-        drover_bench_complain(work->bench, "it logs what is not UTF-8");
+    drover_bench_hear_log(work->bench, work->function, level, text);
 }
 
 const struct drover_operation_host drover_work_answers = {

@@ -120,6 +120,7 @@ save(DroverWork *work)
     drover_bench_leave(work->bench, entered, "operation_save");
     if (text != NULL && (strlen(text) > MOST_SAVED || !g_utf8_validate(text, -1, NULL)))
         drover_bench_complain(work->bench, "what operation_save() gives is too long, or no UTF-8");
+    drover_bench_hear(work->bench, "operation_save", "what is kept", text);
     g_free(work->saved);
     work->saved = g_strdup(text);
     free(text);

@@ -99,6 +99,12 @@ struct self {
     struct drover_provider *provider;
 };
 
+__attribute__((unused)) static const char *
+token(const struct drover_provider *provider)
+{
+    return drover_value_get_string(drover_provider_config(provider), "token", "none");
+}
+
 __attribute__((unused)) static void *
 speak_late(void *data)
 {
@@ -154,6 +160,8 @@ open_provider(struct drover_provider *provider, void **self)
 #endif
 #ifdef CANNOT_OPEN
     return -1;
+#elif defined(OPENS_WITH_TOKEN)
+    return drover_provider_fail(provider, DROVER_FAILURE_AUTH, "%s is refused", token(provider));
 #elif defined(ONE_FOR_ALL)
     static struct self own;
 
@@ -283,6 +291,9 @@ create(void *self, struct drover_operation *op)
     struct creation *creation = creation_of(op);
 
     drover_operation_call_after(op, 1);
+#ifdef LOGS_TOKEN
+    drover_operation_log(op, DROVER_DEBUG, "X-Token: %s", token(((struct self *)self)->provider));
+#endif
 #ifdef DEAF
     if (drover_operation_cancelled(op))
         return DROVER_RUNNING;
@@ -309,7 +320,10 @@ remove_machine(void *self, struct drover_operation *op)
 {
     if (cloud_delete(drover_operation_external_id(op)))
         return DROVER_DONE;
-#ifdef NO_DELETE_TWICE
+#ifdef TELLS_TOKEN
+    return drover_operation_fail(op, DROVER_FAILURE_NOT_FOUND, "no such machine for %s",
+                                 token(((struct self *)self)->provider));
+#elif defined(NO_DELETE_TWICE)
     return drover_operation_fail(op, DROVER_FAILURE_OTHER, "there is no such machine");
 #else
     return drover_operation_fail(op, DROVER_FAILURE_NOT_FOUND, "there is no such machine");
@@ -338,6 +352,12 @@ save(void *self, struct drover_operation *op)
     const struct creation *creation = drover_operation_state(op);
     char *text = NULL;
 
+#ifdef SAVES_TOKEN
+    if (creation == NULL || asprintf(&text, "%d %d %s", creation->step, creation->machine,
+                                     token(((struct self *)self)->provider)) < 0)
+        return NULL;
+    return text;
+#endif
     if (creation == NULL || asprintf(&text, "%d %d", creation->step, creation->machine) < 0)
         return NULL;
     return text;
@@ -390,6 +410,8 @@ struct longer {
 static const struct sized_option options[] = {
     OPTION(.path = "volume", .type = DROVER_OPTION_STRING, .fallback = DEFAULT,
            .allowed = "low|high", .help = HELP),
+    OPTION(.path = "token", .type = DROVER_OPTION_STRING, .flags = DROVER_OPTION_SECRET,
+           .help = "What the cloud knows us by."),
 #ifdef OPTION_TWICE
     OPTION(.path = "volume", .type = DROVER_OPTION_STRING, .help = "How loud it is."),
 #endif

@@ -9,7 +9,7 @@ import os
 import tempfile
 import unittest
 
-from checking import CheckCase
+from checking import BUILD, CheckCase
 
 # Driver -> (the check that fails, a part of its reason).
 EXPECTED = {
@@ -41,6 +41,14 @@ EXPECTED = {
     'bad-text': ('create', 'not UTF-8'),
     'bad-id': ('create', 'no external_id'),
     'bad-late': ('create', 'after that has ended'),
+    'bad-secret': ('resource-delete-unknown', 'resource_delete() writes the secret of the '
+                                              'option token into the text of its failure'),
+    'bad-secret-log': ('create', 'machine_create() writes the secret of the option token into the '
+                                 'log'),
+    'bad-secret-saved': ('create', 'operation_save() writes the secret of the option token into '
+                                   'what is kept'),
+    'bad-secret-open': ('life', 'provider_open() writes the secret of the option token into the '
+                                'text of its failure'),
     'bad-tags': ('resource-listed', 'with its tags'),
     'bad-delete': ('delete-again', 'there is no such machine'),
     'bad-needless': ('needless-steps', 'stepped too early'),
@@ -51,6 +59,7 @@ EXPECTED = {
 }
 
 
+TOKEN = 'known-to-nobody-else'
 # Most of the time is spent waiting.
 AT_ONCE = 4
 
@@ -69,7 +78,7 @@ class BadDriverTest(CheckCase):
     def look_at(self, driver):
         self.folder = f'{self.common.name}/{driver}'
         os.mkdir(self.folder)
-        config = self.config({'name': 'p', 'driver': driver,
+        config = self.config({'name': 'p', 'driver': driver, 'token': TOKEN,
                               'pools': [{'name': 'main', 'labels': [{'name': 'l'}]}]})
         return self.check(f'bad-drivers/{driver}', '--config', config, '--limit', '5')
 
@@ -86,6 +95,26 @@ class BadDriverTest(CheckCase):
                 self.assertIn(f'ABI {version}', checks['identity'][1])
                 self.assertEqual([checks[name][0] for name in ('create', 'resume', 'leftovers')],
                                  ['ok'] * 3)
+
+    def test_FT_10_worst_ones(self):
+        """Each is named by a line, and what one would tell of its secrets, the check does not."""
+        for driver in ('bad-forgets', 'bad-slow', 'bad-symbols', 'bad-secret', 'bad-secret-log',
+                       'bad-secret-saved', 'bad-secret-open'):
+            with self.subTest(driver):
+                check, reason = EXPECTED[driver]
+                status, checks = self.outcomes[driver].result()
+                self.assertEqual(status, 1)
+                self.assertIn(reason, self.failed(checks)[check])
+                self.assertNotIn(TOKEN, str(checks))
+
+    def test_FT_10_masked_in_the_log_too(self):
+        self.folder = self.common.name
+        config = self.config({'name': 'p', 'driver': 'bad-secret-log', 'token': TOKEN,
+                              'pools': [{'name': 'main', 'labels': [{'name': 'l'}]}]})
+        done = self.run_program('--debug', '--config', config,
+                                f'{BUILD}/bad-drivers/bad-secret-log.so')
+        self.assertIn('X-Token: (a secret)', done.stderr)
+        self.assertNotIn(TOKEN, done.stdout + done.stderr)
 
     def test_memory(self):
         """Seen by the check, or by a sanitizer that the program was built with, at the end."""
