@@ -81,8 +81,8 @@ class CleanRoot:
 
     # ---- Programs ----
 
-    def command(self, *words, user=None, managed=False):
-        """The words that run a program in the root. The process started is the program's own.
+    def with_mounts(self, *words, managed=False):
+        """The words that run a program of this machine, for which the root has its mounts.
 
         `managed`: as if systemd ran there; what it is told is in systemctl_calls().
         """
@@ -91,15 +91,23 @@ class CleanRoot:
             mounts += [f'mount -t tmpfs tmpfs {self.folder}/run',
                        f'mkdir -p {self.folder}/run/systemd/system',
                        f'mount --bind {self.folder}/srv/systemctl {self.folder}/bin/systemctl']
-        mounts.append('exec chroot "$@"')
+        mounts.append('exec "$@"')
+        return ['unshare', '--mount', 'sh', '-c', ' && '.join(mounts), 'sh', *words]
+
+    def command(self, *words, user=None, managed=False):
+        """The words that run a program in the root. The process started is the program's own."""
         account = ['--userspec', f'{user}:{user}'] if user else []
-        return ['unshare', '--mount', 'sh', '-c', ' && '.join(mounts), 'sh', *account, self.folder,
-                *words]
+        return self.with_mounts('chroot', *account, self.folder, *words, managed=managed)
 
     def run(self, *words, check=True, **options):
         """The finished process; its output is text, standard error and output in one."""
+        return self.run_here(*self.command(*words, **options), check=check)
+
+    @staticmethod
+    def run_here(*words, check=True):
+        """The same of a program of this machine."""
         done = subprocess.run(
-            self.command(*words, **options), check=False, stdin=subprocess.DEVNULL, text=True,
+            words, check=False, stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env={'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': '/root',
                  'DEBIAN_FRONTEND': 'noninteractive'})

@@ -1,6 +1,9 @@
-"""The RPM packages are built, are clean, and have what Debian's have, each in the same one."""
+"""The RPM packages are built, are clean, and have what Debian's have, each in the same one; they are
+installed, run and are removed, in a folder with what they need. Needs root and Debian's mirror.
+"""
 
 import glob
+import json
 import os
 import re
 import subprocess
@@ -10,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import built  # noqa: E402
+from clean_root import CleanRoot  # noqa: E402
 
 # Names, and folders, that differ by custom.
 NAMES = {'libdrover-sdk-devel': 'libdrover-sdk-dev'}
@@ -23,6 +27,14 @@ OWN = re.compile(r'^/usr/share/doc/[^/]+/(changelog\.gz|copyright)$|^/usr/share/
 
 def output(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def binary_packages():
+    """Name -> file, without what is only for debuggers."""
+    names = {output('rpm', '-qp', '--queryformat', '%{name}', package): package
+             for package in glob.glob(f'{built.rpm()}/*.rpm') if not package.endswith('.src.rpm')}
+    return {name: package for name, package in names.items()
+            if not re.search('-debug(info|source)$', name)}
 
 
 def common(paths):
@@ -45,10 +57,7 @@ def debian_files():
 
 def rpm_files():
     found = {}
-    for package in glob.glob(f'{built.rpm()}/*.rpm'):
-        name = output('rpm', '-qp', '--queryformat', '%{name}', package)
-        if package.endswith('.src.rpm') or re.search('-debug(info|source)$', name):
-            continue
+    for name, package in binary_packages().items():
         lines = output('rpm', '-qp', '--queryformat', '[%{filemodes:perms} %{filenames}\n]',
                        package).split('\n')
         found[NAMES.get(name, name)] = common([line.split(' ', 1)[1] for line in lines
@@ -79,6 +88,73 @@ class Rpm(unittest.TestCase):
              *glob.glob(f'{built.rpm()}/*.rpm')], check=False, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
         self.assertRegex(done.stdout, ' 0 errors, 0 warnings')
+
+
+class Installed(unittest.TestCase):
+    """Into a Debian, which has no packages that RPM knows of; the steps build on each other."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = cls.enterClassContext(CleanRoot())
+        cls.put_libraries()
+
+    @classmethod
+    def put_libraries(cls):
+        """What the packages need of others comes with Debian's packages, which then go."""
+        root = cls.root
+        root.set_source(built.debian()[0])
+        root.apt('install', 'systemd', 'drover-nodepool-compat', 'drover-driver-openstack')
+        root.apt('purge', 'drover*', 'libdrover*')
+        root.run('userdel', 'drover')
+        root.write('/etc/ld.so.conf.d/lib64.conf', '/usr/lib64\n')
+
+    def rpm(self, *words):
+        """What rpm has to say, and what it told the service manager."""
+        command = self.root.with_mounts('rpm', '--root', self.root.folder, '--dbpath',
+                                        '/var/lib/rpm', *words, managed=True)
+        said = self.root.run_here(*command).stdout.splitlines()
+        # Debian's rpm says each time what it is not meant for.
+        return ([line for line in said if not line.startswith('rpm: ')],
+                self.root.systemctl_calls())
+
+    def ours(self):
+        return [path for path in self.root.find('drover')
+                if not path.startswith(('/srv/', '/var/lib/apt/', '/var/cache/', '/var/lib/rpm/'))]
+
+    def test_1_installed(self):
+        self.assertEqual(self.ours(), [])
+        said, told = self.rpm('--install', '--nodeps', *binary_packages().values())
+        self.assertEqual([line for line in said if not line.startswith('Creating ')], [])
+        self.assertEqual(told, ['daemon-reload', 'try-restart drover-launcher.service'])
+        self.assertIn('/sbin/nologin', self.root.run('getent', 'passwd', 'drover').stdout)
+
+    def test_2_as_packed(self):
+        """Modes, owners, contents."""
+        self.assertEqual(self.rpm('--verify', '--nodeps', *binary_packages())[0], [])
+        for program in ('/usr/bin/drover', '/usr/sbin/drover-launcher', '/usr/bin/nodepool',
+                        '/usr/libexec/drover/drover-driver-host'):
+            self.assertEqual(os.stat(self.root.path(program)).st_mode & 0o7777, 0o755, program)
+
+    def test_3_runs(self):
+        for program in ('drover', 'drover-launcher', 'drover-driver-check'):
+            self.assertIn('0.', self.root.run(program, '--version').stdout)
+        found = json.loads(self.root.run('drover', 'driver', 'list', '--json').stdout)
+        self.assertEqual({driver['name']: driver.get('problem') for driver in found},
+                         {'openstack': None, 'static': None})
+
+    def test_4_put_over_themselves(self):
+        said, told = self.rpm('--reinstall', '--nodeps', *binary_packages().values())
+        self.assertEqual(said, [])
+        self.assertIn('try-restart drover-launcher.service', told)
+
+    def test_5_removed(self):
+        self.root.write('/etc/default/drover-launcher', '# The operator has been here.\n')
+        said, told = self.rpm('--erase', '--nodeps', *binary_packages())
+        self.assertRegex(', '.join(said), r'^warning: \S+ saved as \S+\.rpmsave$')
+        self.assertEqual(told[0], '--no-reload disable --now drover-launcher.service')
+        self.assertNotIn('try-restart drover-launcher.service', told)
+        self.assertEqual(self.ours(), ['/etc/default/drover-launcher.rpmsave'])
+        self.root.run('getent', 'passwd', 'drover')
 
 
 if __name__ == '__main__':
