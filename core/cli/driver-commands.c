@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/table.h"
+#include "config/option-json.h"
 
 static const struct {
     uint64_t capability;
@@ -13,13 +14,6 @@ static const struct {
     {DROVER_CAN_IMAGES, "images"},       {DROVER_CAN_QUOTA, "quota"},
     {DROVER_CAN_RESOURCES, "resources"}, {DROVER_CAN_CONSOLE, "console"},
     {DROVER_CAN_BACKING, "backing"},
-};
-
-static const char *const type_names[] = {
-    [DROVER_OPTION_STRING] = "string",   [DROVER_OPTION_INTEGER] = "integer",
-    [DROVER_OPTION_NUMBER] = "number",   [DROVER_OPTION_BOOLEAN] = "boolean",
-    [DROVER_OPTION_STRINGS] = "strings", [DROVER_OPTION_MAP] = "map",
-    [DROVER_OPTION_LIST] = "list",       [DROVER_OPTION_ANY] = "any",
 };
 
 static json_t *
@@ -133,19 +127,6 @@ const DroverCommand drover_driver_list_command = {
 /* ---- driver info ---- */
 
 static json_t *
-option_object(const struct drover_option *option)
-{
-    const char *type = option->type > 0 && option->type < G_N_ELEMENTS(type_names)
-                           ? type_names[option->type]
-                           : "unknown";
-
-    return json_pack("{s:s, s:s, s:b, s:b, s:s?, s:s?, s:s?}", "path", option->path, "type", type,
-                     "required", (option->flags & DROVER_OPTION_REQUIRED) != 0, "secret",
-                     (option->flags & DROVER_OPTION_SECRET) != 0, "default", option->fallback,
-                     "allowed", option->allowed, "help", option->help);
-}
-
-static json_t *
 driver_object(const struct drover_driver *driver)
 {
     g_autofree char *abi = abi_text(driver);
@@ -153,7 +134,7 @@ driver_object(const struct drover_driver *driver)
 
     for (const struct drover_option *option = driver->options;
          option != NULL && option->path != NULL; option++)
-        json_array_append_new(options, option_object(option));
+        json_array_append_new(options, drover_option_to_json(option));
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "name", driver->name, "version",
                      driver->version, "abi", abi, "description", driver->description, "licence",
                      driver->licence, "capabilities", capability_list(driver), "options", options);

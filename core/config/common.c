@@ -44,7 +44,8 @@
 #define NAME(key, text) STRING(key, DROVER_OPTION_REQUIRED | LENIENT, NULL, text)
 
 static const struct drover_option options[] = {
-    MAP("webapp", 0, "{}", "Status pages of the launcher; read at start only."),
+    MAP("webapp", 0, "{}",
+        "Status pages of the launcher, served if this is there; read at start only."),
     INTEGER("webapp.port", "8005", "0..65535", "Port; 0 lets the system choose a free one."),
     STRING("webapp.listen_address", 0, "0.0.0.0", "Address to listen on."),
     MAP("prometheus", 0, NULL, "Metrics and health of the programs; read at start only."),
@@ -73,7 +74,8 @@ static const struct drover_option options[] = {
     STRING(SERVER "host", DROVER_OPTION_REQUIRED, NULL, "Name or address of a server."),
     INTEGER(SERVER "port", "2281", "1..65535", "Its port."),
     STRING(SERVER "chroot", 0, NULL,
-           "Path below which everything is kept; the same for all servers that give one."),
+           "Path below which everything is kept, with / in front; the same for all servers that "
+           "give one."),
     MAP("zookeeper-tls", 0, NULL, "TLS to ZooKeeper; without it connections are plain."),
     STRING(TLS "cert", 0, NULL, "Client certificate, a PEM file; required with TLS."),
     STRING(TLS "key", 0, NULL, "Its private key, a PEM file; required with TLS."),
@@ -100,7 +102,8 @@ static const struct drover_option options[] = {
     LIST("diskimages[]", "name", "Disk images that the builder makes."),
     NAME(IMAGE "name", "Name of the image."),
     BOOLEAN(IMAGE "abstract", "false", "Only a parent of others, never built."),
-    STRING(IMAGE "parent", LENIENT, NULL, "Image whose options this one inherits."),
+    STRING(IMAGE "parent", LENIENT, NULL,
+           "Image whose options this one inherits; it may stand anywhere in the list."),
     STRINGS(IMAGE "formats", DROVER_OPTION_LIST_ONLY, NULL,
             "File formats to build beside those that the providers need."),
     STRINGS(IMAGE "keep-formats", DROVER_OPTION_LIST_ONLY, NULL,
@@ -109,10 +112,11 @@ static const struct drover_option options[] = {
     BOOLEAN(IMAGE "pause", "false", "Do not build."),
     STRINGS(IMAGE "elements", DROVER_OPTION_LIST_ONLY, "[]",
             "Elements of diskimage-builder; a parent's come first."),
-    MAP(IMAGE "env-vars", DROVER_OPTION_SECRET, "{}", "Environment of the build."),
+    MAP(IMAGE "env-vars", DROVER_OPTION_SECRET, "{}",
+        "Environment of the build, added to the parent's."),
     STRING(IMAGE "env-vars.*", LENIENT, NULL, "Value of the variable."),
     STRING(IMAGE "release", LENIENT | DROVER_OPTION_OR_INTEGER, "\"\"",
-           "Release of the operating system."),
+           "Release of the operating system; an integer is as good."),
     INTEGER(IMAGE "rebuild-age", "86400", NULL, "Seconds after which the image is built anew."),
     INTEGER(IMAGE "build-timeout", "28800", NULL, "Seconds that a build may take."),
     STRING(IMAGE "dib-cmd", 0, "disk-image-create",

@@ -248,7 +248,9 @@ const struct drover_option openstack_options[] = {
         .path = LABEL "min-ram",
         .type = DROVER_OPTION_INTEGER,
         .flags = DROVER_OPTION_LENIENT,
-        .help = "Least memory of the machines, in MiB; the smallest such flavor is taken.",
+        .help = "Least memory of the machines, in MiB; the smallest such flavor is taken, of equal "
+                "ones "
+                "the first by name.",
     },
     TEXT(LABEL "flavor-name",
          "Name or id of the flavor; beside min-ram a text that is in the flavor's name."),
@@ -278,7 +280,7 @@ const struct drover_option openstack_options[] = {
     {
         .path = LABEL "instance-properties",
         .type = DROVER_OPTION_MAP,
-        .help = "Metadata of the machines.",
+        .help = "Metadata of the machines, cut at 255 characters.",
     },
     {.path = LABEL "instance-properties.*", .type = DROVER_OPTION_ANY, .help = "A value."},
     {

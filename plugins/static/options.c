@@ -26,7 +26,7 @@ const struct drover_option static_options[] = {
         .type = DROVER_OPTION_STRINGS,
         .flags = DROVER_OPTION_REQUIRED | DROVER_OPTION_SPLIT,
         .refers_to = "labels",
-        .help = "Labels whose requests the machine serves.",
+        .help = "Labels whose requests the machine serves; a single string is split at blanks.",
     },
     {
         .path = NODE "username",
