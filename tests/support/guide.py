@@ -5,6 +5,7 @@
 In code blocks and between backquotes of README.md and docs/*.md:
 
 - after the name of one of our programs stands a command that it has, with options that it has;
+- configurations (blocks of yaml) have no mistakes;
 - in the first column of the tables of docs/troubleshooting.md stand texts that the programs say.
   Words in capitals, and numbers, stand there for what differs from time to time.
 """
@@ -15,6 +16,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 OPTION = re.compile(r'(?<![\w-])(--?[A-Za-z][\w-]*)')
 FENCE = re.compile(r'^( *)```\w*\n(.*?)^\1```', re.DOTALL | re.MULTILINE)
@@ -25,6 +27,10 @@ END = re.compile(r'\||;|&&|\s#|\s>|\)')
 DRAWING = re.compile('[\u2500-\u257f\u25b2-\u25c4]')
 VARIABLE = re.compile(r'\b[A-Z]{1,}\b|\d+|\.\.\.')
 PLACEHOLDER = re.compile(r'%(?:[-+ 0#]*[\d.*]*(?:[hlz]*[a-zA-Z]))')
+CONFIGURATION = re.compile(r'^```yaml\n(.*?)^```', re.DOTALL | re.MULTILINE)
+# Blocks of yaml that are no configurations of ours, and the driver that the reader is to write.
+OTHERS = re.compile(r'^(version: 1|livenessProbe:)', re.MULTILINE)
+READERS_DRIVER = 'driver mycloud is not installed'
 # Said by others: the service manager, the system.
 FOREIGN = {'Watchdog timeout', 'Permission denied', 'deleting', 'paused', '/etc/nodepool/nodepool.yaml'}
 
@@ -101,6 +107,16 @@ def commands_in(code, programs):
         return
 
 
+def mistakes_in(configuration, drover):
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
+        file.write(configuration)
+        file.flush()
+        said = subprocess.run([drover.path, '-c', file.name, 'config-validate'], check=False,
+                              capture_output=True, text=True).stderr
+    return [line.partition(': error: ')[2] for line in said.splitlines()
+            if ': error: ' in line and READERS_DRIVER not in line]
+
+
 def said_by_programs(root):
     """All strings of the sources as one text, with blanks where something is put in."""
     text = []
@@ -121,21 +137,31 @@ def unknown_messages(page, said):
                     yield f'troubleshooting.md: nothing says "{part.strip()}" of "{span}"'
 
 
+def problems_in(text, programs):
+    """(place in the text, what is wrong); and for each command or configuration that is good (place, None)"""
+    for start, code in pieces(text):
+        for program, words in commands_in(code, programs):
+            yield start, program.complaint(words)
+    for found in CONFIGURATION.finditer(text):
+        if not OTHERS.search(found[1]):
+            for mistake in mistakes_in(found[1], programs['drover']) or [None]:
+                yield found.start(), mistake
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     programs = {program.name: program for program in map(Program, sys.argv[2:])}
     problems, count = [], 0
     for document in [root / 'README.md', *sorted((root / 'docs').rglob('*.md'))]:
         text = document.read_text(encoding='utf-8')
-        for start, code in pieces(text):
-            for program, words in commands_in(code, programs):
-                count += 1
-                if complaint := program.complaint(words):
-                    line = text.count('\n', 0, start) + 1
-                    problems.append(f'{document.relative_to(root)}:{line}: {complaint}')
+        for start, complaint in problems_in(text, programs):
+            count += 1
+            if complaint:
+                line = text.count('\n', 0, start) + 1
+                problems.append(f'{document.relative_to(root)}:{line}: {complaint}')
     page = (root / 'docs' / 'troubleshooting.md').read_text(encoding='utf-8')
     problems += unknown_messages(page, said_by_programs(root))
-    print('\n'.join(problems) or f'{count} commands')
+    print('\n'.join(problems) or f'{count} commands and configurations')
     return 1 if problems or not count else 0
 
 
