@@ -17,8 +17,8 @@ version = release = re.search(r'project\(drover VERSION ([\d.]+)',
 extensions = ['myst_parser']
 myst_heading_anchors = 4
 source_suffix = {'.md': 'markdown', '.1': 'markdown', '.3': 'markdown'}
-include_patterns = ['*.md', 'docs/*.md', 'docs/man/*', 'sdk/abi/README.md', 'sdk/template/README.md',
-                    'tests/functional/*/README.md']
+include_patterns = ['*.md', 'docs/*.md', 'docs/man/*', 'sdk/abi/README.md',
+                    'sdk/template/README.md', 'tests/functional/*/README.md']
 root_doc = 'docs/index'
 highlight_language = 'none'
 nitpicky = True
@@ -44,8 +44,8 @@ def navigation(index):
 
 def manual_page(path):
     """A manual page as a terminal shows it."""
-    text = subprocess.run(['groff', '-man', '-Tutf8', '-Kutf8', '-P-c', '-P-b', '-P-o', '-P-u', path],
-                          check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(['groff', '-man', '-Tutf8', '-Kutf8', '-P-c', '-P-b', '-P-o', '-P-u',
+                           path], check=True, capture_output=True, text=True).stdout
     return f'# {path.stem}({path.suffix[1:]})\n\n````\n{text}\n````\n'
 
 

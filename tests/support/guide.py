@@ -32,7 +32,8 @@ CONFIGURATION = re.compile(r'^```yaml\n(.*?)^```', re.DOTALL | re.MULTILINE)
 OTHERS = re.compile(r'^(version: 1|livenessProbe:)', re.MULTILINE)
 READERS_DRIVER = 'driver mycloud is not installed'
 # Said by others: the service manager, the system.
-FOREIGN = {'Watchdog timeout', 'Permission denied', 'deleting', 'paused', '/etc/nodepool/nodepool.yaml'}
+FOREIGN = {'Watchdog timeout', 'Permission denied', 'deleting', 'paused',
+           '/etc/nodepool/nodepool.yaml'}
 
 
 class Program:
@@ -138,7 +139,7 @@ def unknown_messages(page, said):
 
 
 def problems_in(text, programs):
-    """(place in the text, what is wrong); and for each command or configuration that is good (place, None)"""
+    """(place in the text, what is wrong), for each command and configuration; None: nothing."""
     for start, code in pieces(text):
         for program, words in commands_in(code, programs):
             yield start, program.complaint(words)

@@ -1,7 +1,7 @@
 """Writes the tables of options in the documents from those that the programs check with.
 
     option_tables.py ROOT COMMON-OPTIONS DROVER            writes them
-    option_tables.py ROOT COMMON-OPTIONS DROVER --check    fails when they are not what would be written
+    option_tables.py ROOT COMMON-OPTIONS DROVER --check    fails when they differ
 
 A table stands between "<!-- options: TABLE [PREFIX] -->" and "<!-- end of options -->". TABLE is
 "common", or the name of a driver; the options are those below PREFIX that belong to no longer one.
@@ -13,7 +13,8 @@ import re
 import subprocess
 import sys
 
-MARKED = re.compile(r'(<!-- options: (\S+?)(?: (\S+))? -->\n).*?(<!-- end of options -->)', re.DOTALL)
+MARKED = re.compile(r'(<!-- options: (\S+?)(?: (\S+))? -->\n).*?(<!-- end of options -->)',
+                    re.DOTALL)
 HEADING = '| option | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n'
 TYPES = {'strings': 'list of strings', 'list': 'list of maps'}
 EMPTY = ('[]', '{}', '""')
@@ -49,7 +50,9 @@ def allowed_of(option):
     least, dots, most = allowed.partition('..')
     if not dots:
         return ', '.join(map(code, allowed.split('|')))
-    return f'{least} to {most}' if least and most else f'{least} or more' if least else f'{most} or less'
+    if least and most:
+        return f'{least} to {most}'
+    return f'{least} or more' if least else f'{most} or less'
 
 
 def meaning_of(option):

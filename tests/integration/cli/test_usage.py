@@ -193,6 +193,9 @@ class DriverTest(CliCase):
         info = self.drover('driver', 'info', 'static', '--json').json
         self.assertEqual(info['capabilities'], ['inventory'])
         self.assertIn('pools[].nodes[].host-key', [one['path'] for one in info['options']])
+        port = [one for one in info['options'] if one['path'].endswith('connection-port')][0]
+        self.assertEqual((port['default'], port['default_when'], port['old_name']),
+                         ('22', 'connection-type=winrm: 5986', 'ssh-port'))
         self.assertIn('max-parallel-jobs', self.drover('driver', 'info', 'static').out)
 
     def test_without_configuration(self):
