@@ -18,9 +18,9 @@ struct self {
 };
 
 /* Handles of what has long ended. */
-static struct drover_provider *old_provider;
-static struct drover_inventory *old_inventory;
-static struct drover_operation *old_operation;
+static struct drover_provider *_Atomic old_provider;
+static struct drover_inventory *_Atomic old_inventory;
+static struct drover_operation *_Atomic old_operation;
 
 /* ---- Blocking: while the file "gate" is there ---- */
 

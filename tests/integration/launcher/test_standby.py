@@ -210,6 +210,7 @@ class Slow(StandbyCase):
         self.assertEqual(len(self.made()), 1)
 
     def test_session_ends_meanwhile(self):
+        self.cloud.settings(active_after=60)
         launcher = self.start(labels=wanted(l=1))
         self.wait_for_made(1)
         (_, first), = self.made()
@@ -217,6 +218,7 @@ class Slow(StandbyCase):
             saved = json.load(file)
         self.server.end_session(int(saved['session'], 16), base64.b64decode(saved['password']))
         self.wait(lambda cluster: cluster.tree.get(first.path) is None)
+        self.cloud.settings(active_after=0)
         self.wait_for_standby(1)
         self.wait(lambda cluster: len(cluster.nodes()) == 1)
         self.cloud.wait_for_machines(1)
