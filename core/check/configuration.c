@@ -52,10 +52,12 @@ gboolean
 drover_subject_configure(DroverSubject *subject)
 {
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
+    /* This is a process of its own already. */
+    const DroverConfigDrivers drivers = {find_driver, NULL, subject};
     g_autofree char *errors = NULL;
 
     subject->configuration =
-        drover_config_load(subject->wish->config, NULL, FALSE, find_driver, subject, report);
+        drover_config_load(subject->wish->config, NULL, FALSE, &drivers, report);
     errors = errors_of(report);
     if (subject->configuration == NULL && subject->wish->made_up)
         drover_subject_skip(subject, "it needs one, see --config");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "driver/trial.h"
 
 #define COMMAND_LINE "  %-21s %s\n"
 
@@ -147,7 +148,9 @@ find_driver(const char *name, gpointer user_data, GError **error)
 DroverConfig *
 drover_cli_load_config(DroverCli *cli, gboolean strict, DroverConfigReport *report)
 {
-    return drover_config_load(cli->config_path, cli->secure_path, strict, find_driver, cli, report);
+    const DroverConfigDrivers drivers = {find_driver, drover_trial_run, cli};
+
+    return drover_config_load(cli->config_path, cli->secure_path, strict, &drivers, report);
 }
 
 /* What loads all the same is the business of config-validate and the launcher. */

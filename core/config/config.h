@@ -48,6 +48,21 @@ char *drover_config_problem_text(const DroverConfigProblem *problem);
 typedef const struct drover_driver *(*DroverConfigFindDriver)(const char *name, gpointer user_data,
                                                               GError **error);
 
+/* A provider's section that its driver shall look at: one call of config_check(). */
+typedef struct {
+    const struct drover_driver *driver;
+    const struct drover_value *config;
+    struct drover_report *report; /* where what the driver finds goes */
+    char *failure; /* why it did not come to an end ("it crashes ..."); NULL: it did. g_free */
+} DroverConfigTrial;
+
+typedef struct {
+    DroverConfigFindDriver find;
+    /* Makes these calls where they can do no harm, and sets `failure`. NULL: they are just made. */
+    void (*try_out)(DroverConfigTrial *trials, guint count, gpointer user_data);
+    gpointer user_data; /* of both */
+} DroverConfigDrivers;
+
 /* ---- The checked configuration ---- */
 
 #define DROVER_UNLIMITED G_MAXINT
@@ -150,17 +165,17 @@ typedef struct {
  * only for old files' sake is an error. Problems are added to the report. Returns NULL when there
  * was an error; nothing of the files is in force then. The text of secret values is in no message.
  *
- * A driver that `find_driver` does not have is an error of the strict view only: otherwise there is
- * a warning, and the provider stays in the configuration with its `problem` set and only the common
- * options of it and its pools read. `find_driver` may be NULL for those who have no use for
- * providers; then only the common options are read, and no problem is made of it.
+ * A driver that is not found is an error of the strict view only: otherwise there is a warning, and
+ * the provider stays in the configuration with its `problem` set and only the common options of it
+ * and its pools read. A driver that does not come back from looking at a section is an error of
+ * that provider. `drivers` may be NULL for those who have no use for providers; then only the
+ * common options are read, and no problem is made of it.
  *
  * A file that does not exist is looked for for one and a half seconds, since editors replace files;
  * who cannot wait looks first (drover_config_stamp).
  */
 DroverConfig *drover_config_load(const char *path, const char *secure_path, gboolean strict,
-                                 DroverConfigFindDriver find_driver, gpointer user_data,
-                                 DroverConfigReport *report);
+                                 const DroverConfigDrivers *drivers, DroverConfigReport *report);
 
 /*
  * Only the drivers' directories of the file, before everything else can be checked. An empty list

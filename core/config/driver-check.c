@@ -72,16 +72,82 @@ add_mistake(void *data, enum drover_log_level level, const struct drover_value *
     g_string_free(search.object, TRUE);
 }
 
-void
-drover_driver_check(const struct drover_driver *driver, const DroverProviderConfig *provider,
-                    const DroverConfigSource *source)
+/* ---- All of them ---- */
+
+struct _DroverDriverChecks {
+    const DroverConfigSource *source;
+    GPtrArray *checks; /* of Check */
+    GArray *trials;    /* of DroverConfigTrial, one for each */
+};
+
+static void
+clear_trial(gpointer data)
 {
-    Check check = {provider, source};
-    struct drover_report *report;
+    DroverConfigTrial *trial = data;
+
+    drover_host_report_free(trial->report);
+    g_free(trial->failure);
+}
+
+DroverDriverChecks *
+drover_driver_checks_new(const DroverConfigSource *source)
+{
+    DroverDriverChecks *checks = g_new0(DroverDriverChecks, 1);
+
+    checks->source = source;
+    checks->checks = g_ptr_array_new_with_free_func(g_free);
+    checks->trials = g_array_new(FALSE, FALSE, sizeof(DroverConfigTrial));
+    g_array_set_clear_func(checks->trials, clear_trial);
+    return checks;
+}
+
+void
+drover_driver_checks_free(DroverDriverChecks *checks)
+{
+    g_array_unref(checks->trials);
+    g_ptr_array_unref(checks->checks);
+    g_free(checks);
+}
+
+void
+drover_driver_checks_add(DroverDriverChecks *checks, const struct drover_driver *driver,
+                         const DroverProviderConfig *provider)
+{
+    DroverConfigTrial trial = {.driver = driver, .config = provider->values};
+    Check *check;
 
     if (driver->config_check == NULL)
         return;
-    report = drover_host_report_new(add_mistake, &check);
-    driver->config_check(provider->values, report);
-    drover_host_report_free(report);
+    check = g_new0(Check, 1);
+    check->provider = provider;
+    check->source = checks->source;
+    trial.report = drover_host_report_new(add_mistake, check);
+    g_ptr_array_add(checks->checks, check);
+    g_array_append_val(checks->trials, trial);
+}
+
+static void
+make_call(DroverConfigTrial *trials, guint count, gpointer user_data)
+{
+    for (guint i = 0; i < count; i++)
+        trials[i].driver->config_check(trials[i].config, trials[i].report);
+}
+
+void
+drover_driver_checks_run(DroverDriverChecks *checks, const DroverConfigDrivers *drivers)
+{
+    gboolean own = drivers != NULL && drivers->try_out != NULL;
+    DroverConfigTrial *trials = (DroverConfigTrial *)checks->trials->data;
+
+    (own ? drivers->try_out : make_call)(trials, checks->trials->len,
+                                         own ? drivers->user_data : NULL);
+    for (guint i = 0; i < checks->trials->len; i++) {
+        g_autofree char *text = trials[i].failure != NULL
+                                    ? g_strdup_printf("the driver %s cannot check this section: %s",
+                                                      trials[i].driver->name, trials[i].failure)
+                                    : NULL;
+
+        if (text != NULL)
+            add_mistake(checks->checks->pdata[i], DROVER_ERR, NULL, text);
+    }
 }

@@ -20,11 +20,10 @@ typedef struct {
 /* One load. */
 typedef struct {
     DroverConfigSource main_file, secure_file;
-    DroverConfigFindDriver find_driver;
-    gpointer find_data;
-    DroverSchema *schema; /* of the main file */
-    GHashTable *drivers;  /* name -> Driver */
-    GHashTable *good;     /* checked providers with which nothing is wrong, a set */
+    const DroverConfigDrivers *available; /* or NULL */
+    DroverSchema *schema;                 /* of the main file */
+    GHashTable *drivers;                  /* name -> Driver */
+    GHashTable *good;                     /* checked providers with which nothing is wrong, a set */
     DroverCheck check;
 } Loader;
 
@@ -85,8 +84,9 @@ driver_new(Loader *loader, const char *name)
     Driver *driver = g_new0(Driver, 1);
     g_autoptr(GError) error = NULL;
 
-    if (loader->find_driver == NULL || name == NULL ||
-        !take_table(driver, loader->find_driver(name, loader->find_data, &error), &error))
+    if (loader->available == NULL || name == NULL ||
+        !take_table(driver, loader->available->find(name, loader->available->user_data, &error),
+                    &error))
         driver->schema = open_schema();
     if (error != NULL)
         driver->problem = g_strdup(error->message);
@@ -234,6 +234,7 @@ take_providers(Loader *loader, DroverConfig *config, const struct drover_value *
 {
     const struct drover_value *list = drover_value_get(values, "providers");
     const struct drover_value *settings = drover_value_get(values, "drivers");
+    g_autoptr(DroverDriverChecks) checks = drover_driver_checks_new(&loader->main_file);
 
     for (gsize i = 0; i < drover_value_length(list); i++) {
         const struct drover_value *entry = drover_value_item(list, i);
@@ -246,9 +247,10 @@ take_providers(Loader *loader, DroverConfig *config, const struct drover_value *
         warn_of_no_concurrency(loader, entry, provider);
         /* What the driver would say of an entry that lacks values is no help. */
         if (driver->table != NULL && g_hash_table_contains(loader->good, entry))
-            drover_driver_check(driver->table, provider, &loader->main_file);
+            drover_driver_checks_add(checks, driver->table, provider);
         g_ptr_array_add(config->providers, provider);
     }
+    drover_driver_checks_run(checks, loader->available);
 }
 
 static DroverConfig *
@@ -300,14 +302,13 @@ load(Loader *loader, const char *path, const char *secure_path)
 
 DroverConfig *
 drover_config_load(const char *path, const char *secure_path, gboolean strict,
-                   DroverConfigFindDriver find, gpointer user_data, DroverConfigReport *report)
+                   const DroverConfigDrivers *drivers, DroverConfigReport *report)
 {
     guint errors = drover_config_report_errors(report);
     Loader loader = {
         .main_file = {report, path, strict, FALSE},
         .secure_file = {report, secure_path, strict, TRUE},
-        .find_driver = find,
-        .find_data = user_data,
+        .available = drivers,
     };
     DroverConfig *config = load(&loader, path, secure_path);
 

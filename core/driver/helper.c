@@ -4,11 +4,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "driver/transport.h"
+
 #define PROGRAM            "drover-driver-host"
 #define LIMIT_MILLISECONDS 10000
+/* How long an end in good order may take. */
+#define END_TRIES            100
+#define END_TRY_MICROSECONDS 2000
 
 static gboolean
 is_program(const char *path)
@@ -99,4 +105,58 @@ drover_helper_try_load(const char *path, char **reason)
     if (!survived)
         *reason = describe_end(in_time, status);
     return survived;
+}
+
+/* ---- To have a driver ---- */
+
+static gboolean
+spawn(const char *program, const char *name, int theirs, GPid *pid, GError **error)
+{
+    const char *words[] = {program, "--serve", name, NULL};
+    const int targets[] = {DROVER_TRANSPORT_FD};
+
+    return g_spawn_async_with_pipes_and_fds(
+        NULL, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, -1,
+        -1, -1, &theirs, targets, 1, pid, NULL, NULL, NULL, error);
+}
+
+gboolean
+drover_helper_start(const char *name, GPid *pid, int *fd, GError **error)
+{
+    g_autofree char *program = drover_helper_path();
+    int ends[2];
+    gboolean started;
+
+    if (program == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        g_set_error(error, G_SPAWN_ERROR, G_SPAWN_ERROR_FAILED, "%s",
+                    program == NULL ? PROGRAM " is not installed" : g_strerror(errno));
+        return FALSE;
+    }
+    started = spawn(program, name, ends[1], pid, error);
+    close(ends[1]);
+    if (started)
+        *fd = ends[0];
+    else
+        close(ends[0]);
+    return started;
+}
+
+gboolean
+drover_helper_end(GPid pid, int *status)
+{
+    gboolean own = FALSE;
+
+    /* It closes its socket at its end, which may take a moment. */
+    for (guint i = 0; i < END_TRIES && !own; i++) {
+        own = waitpid(pid, status, WNOHANG) != 0;
+        if (!own)
+            g_usleep(END_TRY_MICROSECONDS);
+    }
+    if (own)
+        g_spawn_close_pid(pid);
+    else {
+        kill(pid, SIGKILL);
+        *status = wait_for_end(pid);
+    }
+    return own;
 }

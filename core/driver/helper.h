@@ -19,5 +19,16 @@ char *drover_helper_path(void);
  */
 gboolean drover_helper_try_load(const char *path, char **reason);
 
+/*
+ * Starts it to have a driver; `name` is for people who look at processes. `fd` is the socket to it,
+ * see transport.h; close it. End it with drover_helper_end().
+ */
+gboolean drover_helper_start(const char *name, GPid *pid, int *fd, GError **error);
+/*
+ * Waits a moment for a process whose socket is closed to end by itself, else kills it; FALSE then.
+ * `status` as waitpid() gives it.
+ */
+gboolean drover_helper_end(GPid pid, int *status);
+
 /* What the program writes to standard output when it has survived the file. */
 #define DROVER_HELPER_SURVIVED "survived\n"

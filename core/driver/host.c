@@ -259,16 +259,27 @@ drover_driver_host_find(DroverDriverHost *host, const char *name, GError **error
     return NULL;
 }
 
+const char *
+drover_driver_host_path(const struct drover_driver *driver)
+{
+    GHashTableIter iter;
+    gpointer path, table;
+
+    if (residents == NULL)
+        return NULL;
+    g_hash_table_iter_init(&iter, residents);
+    while (g_hash_table_iter_next(&iter, &path, &table))
+        if (driver == &((DroverDriverTable *)table)->driver)
+            return path;
+    return NULL;
+}
+
 const struct drover_driver *
 drover_driver_host_find_isolated(DroverDriverHost *host, const char *name, GError **error)
 {
     const struct drover_driver *driver = drover_driver_host_find(host, name, error);
-    GHashTableIter iter;
-    gpointer path, table;
 
-    g_hash_table_iter_init(&iter, residents);
-    while (driver != NULL && g_hash_table_iter_next(&iter, &path, &table))
-        if (driver == &((DroverDriverTable *)table)->driver)
-            return drover_remote_driver(driver, path);
-    return NULL;
+    if (driver == NULL)
+        return NULL;
+    return drover_remote_driver(driver, drover_driver_host_path(driver));
 }

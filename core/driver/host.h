@@ -41,6 +41,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverDriverHost, drover_driver_host_free)
 const struct drover_driver *drover_driver_host_find(DroverDriverHost *host, const char *name,
                                                     GError **error);
 
+/* The file of a driver that a host has loaded; NULL for any other. */
+const char *drover_driver_host_path(const struct drover_driver *driver);
+
 /* The same in a process of its own: see remote.h. */
 const struct drover_driver *drover_driver_host_find_isolated(DroverDriverHost *host,
                                                              const char *name, GError **error);

@@ -1,10 +1,6 @@
 /* The process of a driver that is elsewhere: started, watched, ended, started again. */
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "driver/helper.h"
@@ -35,25 +31,14 @@ char *
 drover_remote_kill(DroverRemote *remote)
 {
     int status = 0;
-    gboolean own = FALSE;
+    gboolean own;
 
     g_clear_pointer(&remote->frames, drover_frames_free);
     g_queue_clear_full(&remote->orders, g_free);
     remote->state = DROVER_REMOTE_DOWN;
     if (remote->pid == 0)
         return g_strdup("the driver's process is not there");
-    /* It closes its socket at its end, which may take a moment. */
-    for (guint i = 0; i < 100 && !own; i++) {
-        own = waitpid(remote->pid, &status, WNOHANG) != 0;
-        if (!own)
-            g_usleep(2000);
-    }
-    if (!own) {
-        kill(remote->pid, SIGKILL);
-        while (waitpid(remote->pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    }
-    g_spawn_close_pid(remote->pid);
+    own = drover_helper_end(remote->pid, &status);
     remote->pid = 0;
     return own ? describe_end(status) : g_strdup("the driver's process was killed");
 }
@@ -243,37 +228,16 @@ drover_remote_settle(DroverRemote *remote)
 /* ---- Starting ---- */
 
 static gboolean
-spawn(DroverRemote *remote, const char *program, int theirs, GError **error)
-{
-    const char *words[] = {program, "--serve", drover_provider_name(remote->provider), NULL};
-    const int targets[] = {DROVER_TRANSPORT_FD};
-
-    return g_spawn_async_with_pipes_and_fds(
-        NULL, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, -1,
-        -1, -1, &theirs, targets, 1, &remote->pid, NULL, NULL, NULL, error);
-}
-
-static gboolean
 start_process(DroverRemote *remote, GError **error)
 {
     static const DroverFramesHooks hooks = {.received = on_frame, .ended = on_ended};
-    g_autofree char *program = drover_helper_path();
-    int ends[2];
-    gboolean started;
+    int fd;
 
-    if (program == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        g_set_error(error, G_SPAWN_ERROR, G_SPAWN_ERROR_FAILED, "%s",
-                    program == NULL ? "drover-driver-host is not installed" : g_strerror(errno));
+    if (!drover_helper_start(drover_provider_name(remote->provider), &remote->pid, &fd, error))
         return FALSE;
-    }
-    started = spawn(remote, program, ends[1], error);
-    close(ends[1]);
-    if (started)
-        remote->frames = drover_frames_new(ends[0], DROVER_TRANSPORT_MOST_SAID, FALSE,
-                                           remote->context, &hooks, remote);
-    else
-        close(ends[0]);
-    return started;
+    remote->frames =
+        drover_frames_new(fd, DROVER_TRANSPORT_MOST_SAID, FALSE, remote->context, &hooks, remote);
+    return TRUE;
 }
 
 gboolean

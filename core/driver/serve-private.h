@@ -27,6 +27,13 @@ void drover_serve_send(Serve *serve, json_t *frame);
 /* The beginning of a text as a JSON string; null for NULL. */
 json_t *drover_serve_text(const char *text);
 
+/* Loads the driver that the frame names, if none is loaded yet. NULL: done; else the answer. */
+json_t *drover_serve_load(Serve *serve, const json_t *frame);
+
+/* ---- serve-check.c ---- */
+
+json_t *drover_serve_check(Serve *serve, const json_t *frame);
+
 /* ---- serve-operation.c: orders, and the answer to each ---- */
 
 json_t *drover_serve_begin(Serve *serve, const json_t *frame);

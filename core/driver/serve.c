@@ -98,19 +98,29 @@ close_provider(Serve *serve)
     serve->open = FALSE;
 }
 
-static json_t *
-do_open(Serve *serve, const json_t *frame)
+json_t *
+drover_serve_load(Serve *serve, const json_t *frame)
 {
     g_autoptr(GError) error = NULL;
     const char *file = drover_json_string(frame, "file");
     const char *name = drover_json_string(frame, "driver");
 
-    if (serve->table != NULL || file == NULL || name == NULL ||
+    if (file == NULL || name == NULL ||
         drover_json_integer(frame, "version", 0) != DROVER_TRANSPORT_VERSION)
         return json_pack("{s:b, s:s}", "ok", 0, "text",
                          "the launcher and drover-driver-host are of different versions");
-    if (!load(serve, file, name, &error))
+    if (serve->table == NULL && !load(serve, file, name, &error))
         return json_pack("{s:b, s:o}", "ok", 0, "text", drover_serve_text(error->message));
+    return NULL;
+}
+
+static json_t *
+do_open(Serve *serve, const json_t *frame)
+{
+    json_t *problem = drover_serve_load(serve, frame);
+
+    if (problem != NULL)
+        return problem;
     serve->config = drover_transport_unpack(json_object_get(frame, "config"));
     serve->values = drover_transport_number(serve->config);
     serve->provider = drover_host_provider_new(drover_json_string(frame, "provider"), serve->config,
@@ -190,19 +200,21 @@ do_scan_failed(Serve *serve, const json_t *frame)
 static const struct {
     const char *name;
     json_t *(*run)(Serve *serve, const json_t *frame);
+    gboolean first; /* before there is a provider; the others after that */
 } orders[] = {
-    {"open", do_open},
-    {"start", do_start},
-    {"idle", do_idle},
-    {"stop", do_stop},
-    {"close", do_close},
-    {"node_deleted", do_node_deleted},
-    {"node_reused", do_node_reused},
-    {"scan_failed", do_scan_failed},
-    {"begin", drover_serve_begin},
-    {"step", drover_serve_step},
-    {"cancel", drover_serve_cancel},
-    {"end", drover_serve_end},
+    {"check", drover_serve_check, TRUE},
+    {"open", do_open, TRUE},
+    {"start", do_start, FALSE},
+    {"idle", do_idle, FALSE},
+    {"stop", do_stop, FALSE},
+    {"close", do_close, FALSE},
+    {"node_deleted", do_node_deleted, FALSE},
+    {"node_reused", do_node_reused, FALSE},
+    {"scan_failed", do_scan_failed, FALSE},
+    {"begin", drover_serve_begin, FALSE},
+    {"step", drover_serve_step, FALSE},
+    {"cancel", drover_serve_cancel, FALSE},
+    {"end", drover_serve_end, FALSE},
 };
 
 static gboolean
@@ -210,13 +222,11 @@ on_frame(const json_t *frame, gpointer data)
 {
     Serve *serve = data;
     const char *name = drover_json_string(frame, "do");
-    gboolean first = serve->table == NULL;
 
     for (guint i = 0; name != NULL && i < G_N_ELEMENTS(orders); i++) {
         json_t *answer;
 
-        /* Nothing comes before the opening, and nothing but the end after one that failed. */
-        if (strcmp(orders[i].name, name) != 0 || first != (i == 0))
+        if (strcmp(orders[i].name, name) != 0 || orders[i].first != (serve->provider == NULL))
             continue;
         answer = orders[i].run(serve, frame);
         json_object_set_new(answer, "is", json_string("did"));

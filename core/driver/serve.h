@@ -1,11 +1,11 @@
 /*
  * The driver's process: runs one provider of one driver for the launcher at the other end of a
- * socket. What the driver is told comes in frames, one after the other, and each is answered when
- * the driver has come back; what it says in between is passed on at once, unchecked: the launcher
- * does not trust it anyhow.
+ * socket, or lets the driver check providers' sections. What the driver is told comes in frames,
+ * one after the other, and each is answered when the driver has come back; what it says in between
+ * is passed on at once, unchecked: the launcher does not trust it anyhow.
  *
- *     launcher ── open, start, begin, step, cancel, end, news, stop, close ──►
- *              ◄── did, say, log, machine, called ──
+ *     launcher ── check, open, start, begin, step, cancel, end, news, stop, close ──►
+ *              ◄── did, say, log, mistake, machine, called ──
  */
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "driver/trial.h"
 #include "launcher/launcher-private.h"
 #include "model/connection.h"
 
@@ -15,8 +16,8 @@ DroverConfig *
 drover_launcher_load_config(const char *path, const char *secure_path, DroverDriverHost *drivers)
 {
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
-    DroverConfig *config =
-        drover_config_load(path, secure_path, FALSE, find_driver, drivers, report);
+    const DroverConfigDrivers available = {find_driver, drover_trial_run, drivers};
+    DroverConfig *config = drover_config_load(path, secure_path, FALSE, &available, report);
     const GPtrArray *problems = drover_config_report_problems(report);
 
     for (guint i = 0; i < problems->len; i++) {

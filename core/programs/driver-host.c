@@ -66,11 +66,11 @@ main(int argc, char **argv)
         {"check", 0, 0, G_OPTION_ARG_FILENAME, &file, "Only see whether loading FILE does harm",
          "FILE"},
         {"serve", 0, 0, G_OPTION_ARG_NONE, &serve,
-         "Run a provider for the launcher at the other end of file descriptor 3", NULL},
+         "Have a driver for the program at the other end of file descriptor 3", NULL},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Print the version", NULL},
         G_OPTION_ENTRY_NULL,
     };
-    g_autoptr(GOptionContext) context = g_option_context_new("[PROVIDER]");
+    g_autoptr(GOptionContext) context = g_option_context_new("[NAME]");
     g_autoptr(GError) error = NULL;
 
     setlocale(LC_ALL, "");

@@ -289,6 +289,38 @@ inventory_list(void *data, struct drover_inventory *inventory)
     return 0;
 }
 
+/* ---- Attacks of the check of a section ---- */
+
+__attribute__((noinline)) static void
+complain_without_end(struct drover_report *report)
+{
+    for (;;)
+        drover_report_error(report, NULL, "and another thing");
+}
+
+/* Warns of what it is about to do, at the value that says so. */
+static void
+config_check(const struct drover_value *config, struct drover_report *report)
+{
+    const char *attack = drover_value_get_string(config, "attack", "");
+
+    if (strncmp(attack, "check", strlen("check")) != 0)
+        return;
+    drover_report_warning(report, drover_value_get(config, "attack"), "here it comes");
+    if (strcmp(attack, "check-crash") == 0)
+        abort();
+    if (strcmp(attack, "check-leave") == 0)
+        _exit(5);
+    if (strcmp(attack, "check-complain") == 0)
+        complain_without_end(report);
+    while (strcmp(attack, "check-hang") == 0)
+        pause();
+    if (strcmp(attack, "check-socket") == 0 && write(3, "\0\0\0\5hello", 9) < 0)
+        return;
+    drover_report_warning(report, (const void *)report, "of no value");
+    drover_report_warning(report, config, "bytes \xff");
+}
+
 static const struct drover_option options[] = {
     {.path = "attack", .type = DROVER_OPTION_STRING, .help = "What it does."},
     {.path = "gate",
@@ -308,6 +340,7 @@ static const struct drover_driver driver = {
     .licence = "Apache-2.0",
     .capabilities = CAPABILITIES,
     .options = options,
+    .config_check = config_check,
     .provider_open = provider_open,
     .provider_start = provider_start,
     .provider_stop = provider_stop,

@@ -79,5 +79,50 @@ class Hostile(LauncherCase):
         self.wait_for_state(launcher, 'running')
 
 
+class Checking(LauncherCase):
+    """What a driver does when it is to check its section costs that configuration only."""
+
+    def start(self):
+        launcher = self.launcher(start=False)
+        launcher.configure([provider('good', machines(2))])
+        launcher.environment['DROVER_DRIVER_PATH'] = \
+            f"{os.environ['DROVER_DRIVER_PATH']}:{FOLDER}/hostile"
+        launcher.start()
+        self.wait_for_ready(2)
+        return launcher
+
+    def offer(self, launcher, attack, said):
+        """A configuration with a hostile provider, and a new good one, is refused."""
+        mark = launcher.mark()
+        launcher.configure([provider('good', machines(2)), hostile('bad', attack, '/none'),
+                            provider('other', machines(1, 'o', 21))])
+        launcher.wait_for_log(rf'{launcher.config_path}:\d+:\d+: error: provider bad: the driver '
+                              rf'hostile cannot check this section: in config_check\(\) {said}',
+                              since=mark)
+        self.assertEqual([one['name'] for one in launcher.command('status')['providers']],
+                         ['good'])
+        self.job('l').give_back()
+
+    def test_L_92_F_47_check_that_crashes(self):
+        launcher = self.start()
+        self.offer(launcher, 'check-crash', r'it crashes, signal 6 \(Aborted\)')
+        self.offer(launcher, 'check-leave', 'it ends the process, status 5')
+        # The same driver with a section that it survives.
+        launcher.reload([provider('good', machines(2)), hostile('bad', 'none', '/none')])
+        self.wait_for_pools('good-main', 'bad-main')
+
+    def test_L_92_F_47_check_without_end(self):
+        launcher = self.start()
+        self.offer(launcher, 'check-hang', 'it has not come back for 10 s')
+
+    def test_F_47_check_in_a_process_of_its_own(self):
+        """`isolation: process` is no other way."""
+        launcher = self.start()
+        launcher.configure([provider('good', machines(2)),
+                            hostile('bad', 'check-crash', '/none', isolation='process')])
+        launcher.wait_for_log('error: provider bad: .* it crashes, signal 6')
+        self.job('l').give_back()
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -35,16 +35,16 @@ load(const char *provider_lines, gboolean strict)
                                         "  - name: lab\n"
                                         "    driver: static\n",
                                         provider_lines, NULL);
+    DroverConfigDrivers drivers = {find_driver, NULL, NULL};
     g_autoptr(GError) error = NULL;
 
     loaded->folder = test_folder_make();
     path = g_build_filename(loaded->folder, "nodepool.yaml", NULL);
     g_file_set_contents(path, text, -1, &error);
     g_assert_no_error(error);
-    loaded->host = drover_driver_host_new(directories);
+    loaded->host = drivers.user_data = drover_driver_host_new(directories);
     loaded->report = drover_config_report_new();
-    loaded->config =
-        drover_config_load(path, NULL, strict, find_driver, loaded->host, loaded->report);
+    loaded->config = drover_config_load(path, NULL, strict, &drivers, loaded->report);
     return loaded;
 }
 

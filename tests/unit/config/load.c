@@ -42,6 +42,7 @@ remove_tls_files(const char *folder)
 static TestLoad *
 load_texts(const char *text, const char *secure, gboolean strict)
 {
+    static const DroverConfigDrivers drivers = {test_find_driver, NULL, NULL};
     TestLoad *load = g_new0(TestLoad, 1);
     g_autoptr(GError) error = NULL;
 
@@ -55,7 +56,7 @@ load_texts(const char *text, const char *secure, gboolean strict)
         write_file(load->secure_path, secure);
     load->report = drover_config_report_new();
     load->config = drover_config_load(load->path, secure != NULL ? load->secure_path : NULL, strict,
-                                      test_find_driver, NULL, load->report);
+                                      &drivers, load->report);
     g_assert_cmpint(load->config == NULL, ==, drover_config_report_errors(load->report) > 0);
     return load;
 }

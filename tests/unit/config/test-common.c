@@ -351,7 +351,7 @@ test_exposed(void)
     g_autofree char *text = NULL;
 
     g_assert_cmpint(g_chmod(load->secure_path, 0644), ==, 0);
-    config = drover_config_load(load->path, load->secure_path, FALSE, NULL, NULL, report);
+    config = drover_config_load(load->path, load->secure_path, FALSE, NULL, report);
     g_assert_nonnull(config);
     g_assert_cmpuint(drover_config_report_problems(report)->len, ==, 1);
     text = drover_config_problem_text(drover_config_report_problems(report)->pdata[0]);

@@ -128,7 +128,7 @@ test_utf_16(void)
 
     bytes = g_convert(text, -1, "UTF-16BE", "UTF-8", NULL, &length, NULL);
     write_bytes(path, bytes, (gssize)length);
-    config = drover_config_load(path, NULL, FALSE, NULL, NULL, report);
+    config = drover_config_load(path, NULL, FALSE, NULL, report);
     g_assert_nonnull(config);
     g_assert_nonnull(drover_config_find_label(config, "機械"));
     message = drover_config_problem_text(drover_config_report_problems(report)->pdata[0]);
@@ -159,7 +159,7 @@ refuse_bytes(const char *bytes, gsize length, const char *part)
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
 
     write_bytes(path, bytes, (gssize)length);
-    g_assert_null(drover_config_load(path, NULL, FALSE, NULL, NULL, report));
+    g_assert_null(drover_config_load(path, NULL, FALSE, NULL, report));
     g_assert_true(is_said(report, part));
     g_remove(path);
     g_rmdir(folder);
@@ -187,7 +187,7 @@ test_missing(void)
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
     gint64 start = g_get_monotonic_time();
 
-    g_assert_null(drover_config_load(path, NULL, FALSE, NULL, NULL, report));
+    g_assert_null(drover_config_load(path, NULL, FALSE, NULL, report));
     g_assert_cmpint(g_get_monotonic_time() - start, >=, 3 * G_USEC_PER_SEC / 2);
     message = drover_config_problem_text(drover_config_report_problems(report)->pdata[0]);
     g_assert_nonnull(strstr(message, path));
@@ -210,7 +210,7 @@ test_missing_for_a_moment(void)
     g_autofree char *path = g_build_filename(folder, "nodepool.yaml", NULL);
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
     g_autoptr(GThread) writer = g_thread_new("writer", write_late, path);
-    g_autoptr(DroverConfig) config = drover_config_load(path, NULL, FALSE, NULL, NULL, report);
+    g_autoptr(DroverConfig) config = drover_config_load(path, NULL, FALSE, NULL, report);
 
     g_thread_join(g_steal_pointer(&writer));
     g_assert_nonnull(config);
@@ -283,7 +283,7 @@ test_home(void)
     g_autoptr(DroverConfig) config = NULL;
 
     write_bytes(path, SERVERS, -1);
-    config = drover_config_load(short_path, NULL, FALSE, NULL, NULL, report);
+    config = drover_config_load(short_path, NULL, FALSE, NULL, report);
     g_remove(path);
     g_assert_nonnull(config);
 }

@@ -181,7 +181,7 @@ test_without_drivers(void)
     g_autoptr(TestLoad) load = test_load(
         LABELS "providers: [{name: n, driver: nope, x: y, pools: [{name: m, z: 1}]}]\n", NULL);
     g_autoptr(DroverConfigReport) report = drover_config_report_new();
-    g_autoptr(DroverConfig) config = drover_config_load(load->path, NULL, TRUE, NULL, NULL, report);
+    g_autoptr(DroverConfig) config = drover_config_load(load->path, NULL, TRUE, NULL, report);
 
     g_assert_nonnull(config);
     g_assert_cmpuint(drover_config_report_problems(report)->len, ==, 0);
