@@ -170,26 +170,45 @@ table_new(guint n_columns)
     return drover_table_new(headers);
 }
 
-void
-drover_node_table_print(DroverCli *cli, const GPtrArray *records, gboolean detail)
+static void
+print_table(const GPtrArray *records, guint n_columns)
 {
-    guint n_columns = detail ? G_N_ELEMENTS(columns) : SHORT;
     g_autoptr(DroverTable) table = table_new(n_columns);
-    g_autoptr(json_t) list = json_array();
 
     for (guint i = 0; i < records->len; i++) {
         g_autoptr(json_t) record = parse(records->pdata[i]);
         Row row = {record, records->pdata[i]};
 
-        if (record == NULL)
-            continue;
-        if (cli->json)
-            json_array_append_new(list, row_object(&row));
-        else
+        if (record != NULL)
             drover_table_add_row(table, row_cells(&row, n_columns));
     }
+    drover_table_print(table);
+}
+
+/* One by one: the objects of ten thousand nodes at once take longer to make room for than to fill.
+ */
+static void
+print_list(const GPtrArray *records)
+{
+    const char *separator = "[";
+
+    for (guint i = 0; i < records->len; i++) {
+        g_autoptr(json_t) object = drover_node_object(records->pdata[i]);
+
+        if (object == NULL)
+            continue;
+        fputs(separator, stdout);
+        json_dumpf(object, stdout, JSON_ENSURE_ASCII);
+        separator = ", ";
+    }
+    puts(*separator == '[' ? "[]" : "]");
+}
+
+void
+drover_node_table_print(DroverCli *cli, const GPtrArray *records, gboolean detail)
+{
     if (cli->json)
-        drover_cli_print_json(g_steal_pointer(&list));
+        print_list(records);
     else
-        drover_table_print(table);
+        print_table(records, detail ? G_N_ELEMENTS(columns) : SHORT);
 }

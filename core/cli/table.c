@@ -51,8 +51,14 @@ drover_table_width(const char *text, gssize length)
     guint width = 0;
 
     for (const char *at = text; at < end;) {
-        gunichar c = g_utf8_get_char_validated(at, end - at);
+        gunichar c;
 
+        if (*at >= ' ' && *at <= '~') { /* most are, and looking them up takes long */
+            width++;
+            at++;
+            continue;
+        }
+        c = g_utf8_get_char_validated(at, end - at);
         if (c == (gunichar)-1 || c == (gunichar)-2) {
             width++;
             at++;
@@ -65,15 +71,37 @@ drover_table_width(const char *text, gssize length)
     return width;
 }
 
+/* The first line of a cell, or of its rest; the rest after it, NULL when there is none. */
+static const char *
+next_line(const char **rest, gsize *length)
+{
+    const char *line = *rest;
+
+    *length = strcspn(line, "\n");
+    *rest = line[*length] != '\0' ? line + *length + 1 : NULL;
+    return line;
+}
+
 static void
 widen(guint *widths, const DroverTable *table, char **cells)
 {
     for (guint i = 0; i < table->n_columns; i++) {
-        g_auto(GStrv) lines = g_strsplit(cells[i], "\n", -1);
+        for (const char *rest = cells[i]; rest != NULL;) {
+            gsize length;
+            const char *line = next_line(&rest, &length);
 
-        for (char **line = lines; *line != NULL; line++)
-            widths[i] = MAX(widths[i], drover_table_width(*line, -1));
+            widths[i] = MAX(widths[i], drover_table_width(line, (gssize)length));
+        }
     }
+}
+
+static void
+add_repeated(GString *out, char c, gsize count)
+{
+    gsize length = out->len;
+
+    g_string_set_size(out, length + count);
+    memset(out->str + length, c, count);
 }
 
 static void
@@ -81,38 +109,37 @@ add_rule(GString *out, const guint *widths, guint n_columns)
 {
     for (guint i = 0; i < n_columns; i++) {
         g_string_append_c(out, '+');
-        for (guint k = 0; k < widths[i] + 2; k++)
-            g_string_append_c(out, '-');
+        add_repeated(out, '-', widths[i] + 2);
     }
     g_string_append(out, "+\n");
 }
 
-static void
-add_line(GString *out, const guint *widths, guint n_columns, char ***lines, guint number)
+/* The next line of each cell; whether one of them has more. */
+static gboolean
+add_line(GString *out, const guint *widths, guint n_columns, const char **rests)
 {
-    for (guint i = 0; i < n_columns; i++) {
-        const char *text = number < g_strv_length(lines[i]) ? lines[i][number] : "";
+    gboolean more = FALSE;
 
-        g_string_append_printf(out, "| %s%*s ", text,
-                               (int)(widths[i] - drover_table_width(text, -1)), "");
+    for (guint i = 0; i < n_columns; i++) {
+        gsize length = 0;
+        const char *line = rests[i] != NULL ? next_line(&rests[i], &length) : "";
+
+        g_string_append(out, "| ");
+        g_string_append_len(out, line, (gssize)length);
+        add_repeated(out, ' ', widths[i] - drover_table_width(line, (gssize)length) + 1);
+        more |= rests[i] != NULL;
     }
     g_string_append(out, "|\n");
+    return more;
 }
 
 static void
 add_row(GString *out, const guint *widths, guint n_columns, char **cells)
 {
-    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(free_row);
-    guint height = 1;
+    g_autofree const char **rests = g_memdup2(cells, n_columns * sizeof(*cells));
 
-    for (guint i = 0; i < n_columns; i++) {
-        char **cell = g_strsplit(cells[i], "\n", -1);
-
-        g_ptr_array_add(lines, cell);
-        height = MAX(height, g_strv_length(cell));
-    }
-    for (guint number = 0; number < height; number++)
-        add_line(out, widths, n_columns, (char ***)lines->pdata, number);
+    while (add_line(out, widths, n_columns, rests))
+        continue;
 }
 
 char *

@@ -1,5 +1,6 @@
 /*
  * bench-load PORT raw N       N writes of a node record's size, pipelined: the store's own limit
+ * bench-load PORT reads N     N reads of a record of that size, all under way at once
  * bench-load PORT read N      N reads, one after the other: a round trip
  * bench-load PORT write N     N writes, one after the other: a round trip
  * bench-load PORT requests N CONCURRENCY
@@ -92,6 +93,27 @@ send_writes(Load *load)
         load->begun++;
         drover_session_commit(load->session, write, on_written, load);
     }
+}
+
+static void
+on_read_at_once(const DroverReadReply *reply, gpointer user_data)
+{
+    Load *load = user_data;
+
+    load->failed += reply->rc != ZOK;
+    if (++load->ended == load->wanted)
+        g_main_loop_quit(load->loop);
+}
+
+static void
+send_reads(Load *load)
+{
+    DroverTransaction *write = drover_transaction_new();
+
+    drover_transaction_set(write, "/bench", load->record, -1);
+    drover_session_commit(load->session, write, NULL, NULL);
+    for (guint i = 0; i < load->wanted; i++)
+        drover_session_get(load->session, "/bench", FALSE, on_read_at_once, load);
 }
 
 static void send_round_trip(gpointer data);
@@ -316,7 +338,7 @@ main(int argc, char **argv)
     const DroverSessionCounters *counters;
 
     if (argc < 4)
-        g_error("bench-load PORT raw|read|write|requests N [CONCURRENCY [PAUSE]]");
+        g_error("bench-load PORT raw|reads|read|write|requests N [CONCURRENCY [PAUSE]]");
     server.port = (guint16)atoi(argv[1]);
     load.wanted = (guint)atoi(argv[3]);
     load.fulfilled = g_array_new(FALSE, FALSE, sizeof(double));
@@ -334,6 +356,8 @@ main(int argc, char **argv)
     load.writes = strcmp(argv[2], "write") == 0;
     if (strcmp(argv[2], "raw") == 0) {
         send_writes(&load);
+    } else if (strcmp(argv[2], "reads") == 0) {
+        send_reads(&load);
     } else if (load.writes || strcmp(argv[2], "read") == 0) {
         send_round_trip(&load);
     } else {
