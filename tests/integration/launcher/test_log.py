@@ -177,8 +177,9 @@ class ListenerTest(CloudCase):
         launcher.reload([self.cloud.provider('p')])
         self.assertEqual(launcher.find_log('restart the launcher'), [])
         launcher.reload([self.cloud.provider('p')], webapp={'port': 8006},
-                        prometheus={'launcher-port': 9007})
-        launcher.wait_for_log('WARNING .*webapp has changed; restart the launcher')
+                        prometheus={'launcher': {'port': 9007}})
+        for section in ('webapp', 'prometheus'):
+            launcher.wait_for_log(f'WARNING .*{section} has changed; restart the launcher')
 
 
 class LevelTest(CloudCase):
