@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 import unittest
 
 from cloud import label, pool
@@ -83,6 +84,19 @@ class OfStaticMachines(WithStatsd, LauncherCase):
         leader.kill()
         mark = self.statsd.mark()
         self.statsd.wait('nodepool.nodes.ready:2|g', since=mark)
+
+    def test_M_13_sent_again_without_a_change(self):
+        """The first rounds tell of what changes at the start; then there is nothing to tell."""
+        whole = ('nodepool.nodes.ready:1|g', 'nodepool.nodes.building:0|g',
+                 'nodepool.provider.p.nodes.ready:1|g', 'nodepool.label.l1.nodes.ready:1|g',
+                 'nodepool.provider.p.pool.main.addressable_requests:0|g')
+        self.start_with(machine('127.0.10.1', 'l1'))
+        self.statsd.wait(*whole)
+        silence = 0
+        while silence < 30:
+            mark, began = self.statsd.mark(), time.monotonic()
+            self.statsd.wait(*whole, since=mark, limit=150)
+            silence = time.monotonic() - began
 
     def test_M_14_addressable_requests(self):
         self.launcher(provider('p1', machines(1, 'a')), provider('p2', machines(1, 'a b', network=11)))
