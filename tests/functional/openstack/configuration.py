@@ -1,0 +1,213 @@
+"""Configuration of Keystone, Placement, Glance, Neutron and Nova on loopback, as little as works.
+
+The hypervisor is Nova's own fake one; instead of network agents there is a mechanism driver that
+says at once that a port is connected. Everything else is OpenStack's own.
+"""
+
+import base64
+import os
+
+# What authenticates before the application, in the form that Paste wants.
+NOVA_PASTE = '''[composite:osapi_compute]
+use = call:nova.api.openstack.urlmap:urlmap_factory
+/: versions
+/v2.1: version
+/v2.1/+: api
+[composite:api]
+use = call:nova.api.auth:pipeline_factory_v21
+keystone = id fault token context app
+[pipeline:versions]
+pipeline = fault versionsapp
+[pipeline:version]
+pipeline = fault versionapp
+[app:versionsapp]
+paste.app_factory = nova.api.openstack.compute.versions:Versions.factory
+[app:versionapp]
+paste.app_factory = nova.api.openstack.compute.versions:VersionsV2.factory
+[app:app]
+paste.app_factory = nova.api.openstack.compute:APIRouterV21.factory
+[filter:id]
+paste.filter_factory = nova.api.compute_req_id:ComputeReqIdMiddleware.factory
+[filter:fault]
+paste.filter_factory = nova.api.openstack:FaultWrapper.factory
+[filter:context]
+paste.filter_factory = nova.api.auth:NovaKeystoneContext.factory
+[filter:token]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
+'''
+NEUTRON_PASTE = '''[composite:neutron]
+use = egg:Paste#urlmap
+/: versions
+/v2.0: api
+[composite:api]
+use = call:neutron.auth:pipeline_factory
+keystone = id errors token context extensions app
+[app:versions]
+paste.app_factory = neutron.pecan_wsgi.app:versions_factory
+[app:app]
+paste.app_factory = neutron.api.v2.router:APIRouter.factory
+[filter:id]
+paste.filter_factory = oslo_middleware:RequestId.factory
+[filter:errors]
+paste.filter_factory = oslo_middleware:CatchErrors.factory
+[filter:context]
+paste.filter_factory = neutron.auth:NeutronKeystoneContext.factory
+[filter:token]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
+[filter:extensions]
+paste.filter_factory = neutron.api.extensions:plugin_aware_extension_middleware_factory
+'''
+GLANCE_PASTE = '''[pipeline:glance-api-keystone]
+pipeline = version token context root
+[composite:root]
+paste.composite_factory = glance.api:root_app_factory
+/: versions
+/v2: app
+[app:versions]
+paste.app_factory = glance.api.versions:create_resource
+[app:app]
+paste.app_factory = glance.api.v2.router:API.factory
+[filter:version]
+paste.filter_factory = glance.api.middleware.version_negotiation:VersionNegotiationFilter.factory
+[filter:context]
+paste.filter_factory = glance.api.middleware.context:ContextMiddleware.factory
+[filter:token]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
+delay_auth_decision = true
+'''
+CONNECTED = '''from neutron_lib import constants
+from neutron_lib.api.definitions import portbindings
+from neutron_lib.plugins.ml2 import api
+
+
+class Connected(api.MechanismDriver):
+    """Each port is connected as soon as it has a host: no agent will ever say so."""
+
+    def initialize(self):
+        pass
+
+    def bind_port(self, context):
+        context.set_binding(context.segments_to_bind[0][api.ID], portbindings.VIF_TYPE_OVS, {},
+                            status=constants.PORT_STATUS_ACTIVE)
+'''
+ENTRY = '[neutron.ml2.mechanism_drivers]\nconnected = connected_ports:Connected\n'
+
+
+class Configuration:
+    """`ports`: of keystone placement glance neutron nova rabbit, all on 127.0.0.1."""
+
+    def __init__(self, folder, ports, password, token_life):
+        self.folder, self.ports, self.password = folder, ports, password
+        self.token_life = token_life
+        self.socket = f'{folder}/mysql.sock'
+
+    def url(self, name):
+        return f'http://127.0.0.1:{self.ports[name]}'
+
+    def database(self, name):
+        return {'connection': f'mysql+pymysql://root@localhost/{name}?unix_socket={self.socket}',
+                'max_pool_size': 20, 'max_overflow': 40}
+
+    def account(self, name):
+        return {'auth_type': 'password', 'auth_url': self.url('keystone') + '/v3',
+                'username': name, 'password': self.password, 'project_name': 'service',
+                'user_domain_id': 'default', 'project_domain_id': 'default',
+                'region_name': 'RegionOne'}
+
+    def service(self, name):
+        """Sections that each service with queues has."""
+        return {'keystone_authtoken': {**self.account(name),
+                                       'www_authenticate_uri': self.url('keystone') + '/v3'},
+                'oslo_concurrency': {'lock_path': f'{self.folder}/{name}/locks'},
+                'oslo_messaging_notifications': {'driver': 'noop'}}
+
+    def queues(self, name):
+        return {'transport_url': f'rabbit://guest:guest@127.0.0.1:{self.ports["rabbit"]}/',
+                'state_path': f'{self.folder}/{name}'}
+
+    def write(self):
+        for name in ('nova', 'neutron', 'glance'):
+            os.makedirs(f'{self.folder}/{name}/locks')
+        for name in ('keystone', 'placement', 'glance', 'neutron', 'nova', 'nova_db'):
+            self.write_ini(name.replace('_', '-'), getattr(self, name)())
+        for name, text in (('nova', NOVA_PASTE), ('neutron', NEUTRON_PASTE),
+                           ('glance', GLANCE_PASTE)):
+            self.write_file(f'{name}-paste.ini', text)
+        for name in ('fernet', 'credential'):
+            os.makedirs(f'{self.folder}/{name}', mode=0o700)
+            self.new_keys(name)
+        os.makedirs(f'{self.folder}/python/connected_ports-1.dist-info')
+        self.write_file('python/connected_ports.py', CONNECTED)
+        self.write_file('python/connected_ports-1.dist-info/entry_points.txt', ENTRY)
+        self.write_file('python/connected_ports-1.dist-info/METADATA',
+                        'Metadata-Version: 2.1\nName: connected-ports\nVersion: 1\n')
+
+    def new_keys(self, name):
+        for index in (0, 1):
+            self.write_file(f'{name}/{index}', base64.urlsafe_b64encode(os.urandom(32)).decode())
+
+    def write_file(self, name, text):
+        with open(f'{self.folder}/{name}', 'w', encoding='ascii') as out:
+            out.write(text)
+
+    def write_ini(self, name, sections):
+        lines = []
+        for section, values in sections.items():
+            lines += [f'[{section}]', *(f'{key} = {value}' for key, value in values.items())]
+        self.write_file(f'{name}.conf', '\n'.join([*lines, '']))
+
+    def keystone(self):
+        keys = {'key_repository': f'{self.folder}/fernet'}
+        return {'database': self.database('keystone'),
+                'token': {'provider': 'fernet', 'expiration': self.token_life},
+                'fernet_tokens': keys, 'fernet_receipts': keys,
+                'credential': {'key_repository': f'{self.folder}/credential'},
+                'identity': {'password_hash_rounds': 4},
+                'cache': {'backend': 'dogpile.cache.memory'},
+                'oslo_messaging_notifications': {'driver': 'noop'}}
+
+    def placement(self):
+        return {'placement_database': self.database('placement'),
+                'api': {'auth_strategy': 'keystone'},
+                'keystone_authtoken': self.service('placement')['keystone_authtoken']}
+
+    def glance(self):
+        folder = f'{self.folder}/glance'
+        return {'DEFAULT': {'bind_host': '127.0.0.1', 'bind_port': self.ports['glance'],
+                            'workers': 0, 'node_staging_uri': f'file://{folder}/staging'},
+                'database': self.database('glance'),
+                'glance_store': {'stores': 'file', 'default_store': 'file',
+                                 'filesystem_store_datadir': f'{folder}/images'},
+                'paste_deploy': {'flavor': 'keystone',
+                                 'config_file': f'{self.folder}/glance-paste.ini'},
+                **self.service('glance')}
+
+    def neutron(self):
+        return {'DEFAULT': {**self.queues('neutron'), 'bind_host': '127.0.0.1',
+                            'bind_port': self.ports['neutron'], 'core_plugin': 'ml2',
+                            'api_paste_config': f'{self.folder}/neutron-paste.ini',
+                            'api_workers': 0, 'rpc_workers': 0, 'rpc_state_report_workers': 0,
+                            'dhcp_agent_notification': 'false'},
+                'ml2': {'type_drivers': 'flat', 'tenant_network_types': '',
+                        'mechanism_drivers': 'connected', 'extension_drivers': 'port_security'},
+                'ml2_type_flat': {'flat_networks': '*'},
+                'database': self.database('neutron'), 'nova': self.account('neutron'),
+                'placement': self.account('neutron'), **self.service('neutron')}
+
+    def nova(self):
+        account = self.account('nova')
+        return {'DEFAULT': {**self.queues('nova'), 'my_ip': '127.0.0.1', 'host': 'compute1',
+                            'enabled_apis': 'osapi_compute', 'osapi_compute_workers': 1,
+                            'osapi_compute_listen': '127.0.0.1',
+                            'osapi_compute_listen_port': self.ports['nova'],
+                            'compute_driver': 'fake.FakeDriver',
+                            'instances_path': f'{self.folder}/nova/instances'},
+                'wsgi': {'api_paste_config': f'{self.folder}/nova-paste.ini'},
+                'conductor': {'workers': 1},
+                'scheduler': {'workers': 1, 'discover_hosts_in_cells_interval': 1},
+                'vnc': {'enabled': 'false'}, 'glance': account, 'placement': account,
+                'neutron': account, 'cinder': account, **self.service('nova')}
+
+    def nova_db(self):
+        """Apart: nova-compute refuses to start when it has a database."""
+        return {'api_database': self.database('nova_api'), 'database': self.database('nova')}
