@@ -117,7 +117,9 @@ class Configuration:
     def service(self, name):
         """Sections that each service with queues has."""
         return {'keystone_authtoken': {**self.account(name),
-                                       'www_authenticate_uri': self.url('keystone') + '/v3'},
+                                       'www_authenticate_uri': self.url('keystone') + '/v3',
+                                       # or a revoked token would be good for five minutes more
+                                       'token_cache_time': 5},
                 'oslo_concurrency': {'lock_path': f'{self.folder}/{name}/locks'},
                 'oslo_messaging_notifications': {'driver': 'noop'}}
 

@@ -266,6 +266,12 @@ class RealOpenStack:
                                     self.user.network.ports(project_id=self.project))
                 for one in kind]
 
+    def empty(self):
+        """Deletes what a test left, and does not return before it is gone."""
+        for server in self.user.compute.servers():
+            self.user.compute.delete_server(server)
+        self.wait('an empty project', lambda: not self.left(), 600)
+
     def close(self):
         for name in reversed(list(self.processes)):
             self.stop_service(name)

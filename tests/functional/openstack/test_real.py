@@ -70,9 +70,9 @@ class Real(LauncherCase):
                 self.fail(f'left: {left}')
             time.sleep(1)
 
-    def tearDown(self):
-        self.wait_for_nothing()
-        super().tearDown()
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.cloud.empty)  # one test that fails does not disturb the others
 
     def give_back(self, *requests):
         for request in requests:
@@ -80,6 +80,7 @@ class Real(LauncherCase):
             nodes.use()
             nodes.give_back()
         self.wait(lambda cluster: not cluster.nodes(), LIMIT, 'no nodes')
+        self.wait_for_nothing()
 
     def report(self, launcher, count, seconds):
         """What a machine cost, beside what the cloud needed for it."""
@@ -151,6 +152,7 @@ class Real(LauncherCase):
         self.submit('l').wait('failed', limit=LIMIT)
         launcher.wait_for_log('attempt 2/2 failed.*No valid host')
         self.wait(lambda cluster: not cluster.nodes(), LIMIT, 'no nodes')
+        self.wait_for_nothing()
 
     def test_image_that_is_deleted(self):
         image = self.cloud.make_image('mine', self.cloud.user)
@@ -173,7 +175,7 @@ class Real(LauncherCase):
         self.cloud.forget_tokens()
         second = self.submit('l')
         second.wait('fulfilled', limit=LIMIT)
-        launcher.wait_for_log('Logged in', mark)
+        launcher.wait_for_log('Logged in', mark, LIMIT)
         self.give_back(first, second)
 
     def test_OS_48_nova_is_away_for_a_while(self):
@@ -192,4 +194,4 @@ class Real(LauncherCase):
 
 if __name__ == '__main__':
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    unittest.main(verbosity=2)
+    unittest.main(verbosity=2, warnings='ignore')  # those of the client's libraries
