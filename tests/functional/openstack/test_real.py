@@ -44,7 +44,8 @@ class Real(LauncherCase):
     def setUpClass(cls):
         install()
         began = time.monotonic()
-        cls.cloud = RealOpenStack(token_life=130, instances=MANY + 50)
+        # Nova goes on using the token of a create that waits its turn, so it has to live long enough.
+        cls.cloud = RealOpenStack(token_life=900, instances=MANY + 50)
         cls.addClassCleanup(cls.cloud.close)
         atexit.register(cls.cloud.close)  # also when a signal ended the tests
         cls.cloud.start()
