@@ -8,12 +8,9 @@ import glob
 import json
 import os
 import re
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -21,75 +18,14 @@ sys.path[:0] = [HERE, f'{HERE}/../support']
 
 import built  # noqa: E402
 from clean_root import CleanRoot  # noqa: E402
+from service import STATE, UNIT, Service, wait  # noqa: E402
 from sshd import Sshd  # noqa: E402
 from zookeeper import ZooKeeper  # noqa: E402
 
-LIMIT = 120
-UNIT = '/lib/systemd/system/drover-launcher.service'
 CONFIG = '/etc/nodepool/nodepool.yaml'
-STATE = '/var/lib/drover/launcher'
 EXPOSURE_LIMIT = 2.0  # of `systemd-analyze security`, from 0 to 10
 PACKAGES = ['drover', 'drover-cli', 'drover-doc', 'drover-driver-openstack', 'drover-driver-static',
             'drover-launcher', 'drover-nodepool-compat', 'libdrover-sdk-dev', 'libdrover-sdk1']
-
-
-def wait(condition, what):
-    deadline = time.monotonic() + LIMIT
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > deadline:
-            raise AssertionError(f'no {what} within {LIMIT} s')
-        time.sleep(0.1)
-
-
-class Service:
-    """The launcher, started by hand as its unit would."""
-
-    def __init__(self, root):
-        self.root = root
-        self.process = None
-        self.log_path = root.path('/srv/launcher.log')
-
-    def command_line(self):
-        unit = self.root.read(UNIT).replace('\\\n', ' ')
-        line = re.search('^ExecStart=(.*)$', unit, re.M).group(1)
-        return [word for word in shlex.split(line.replace('%t', '/run'))
-                if not word.startswith('$')]
-
-    def start(self):
-        for folder, mode in ((STATE, '0700'), ('/run/drover', '0750'), ('/var/log/drover', '0750')):
-            self.root.run('install', '-d', '-o', 'drover', '-g', 'drover', '-m', mode, folder)
-        with open(self.log_path, 'a', encoding='utf-8') as log:
-            self.process = subprocess.Popen(
-                self.root.command(*self.command_line(), user='drover'),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def kill(self):
-        """As `systemctl restart` ends it."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
-
-    def stop(self):
-        """Returns its exit code. The run-time folder goes, as its unit has it."""
-        self.process.terminate()
-        code = self.process.wait(LIMIT)
-        self.process = None
-        shutil.rmtree(self.root.path('/run/drover'))
-        return code
-
-    def log(self):
-        with open(self.log_path, encoding='utf-8') as log:
-            return log.read()
-
-    def session(self):
-        return json.loads(self.root.read(f'{STATE}/session.json'))
 
 
 class Built(unittest.TestCase):
