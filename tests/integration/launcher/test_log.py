@@ -20,6 +20,7 @@ KEYS = ['time', 'level', 'logger', 'event_id', 'node_request', 'node', 'provider
 LEVELS = {'debug', 'info', 'warning', 'error'}
 EVIL = 'e"\n{"level":"error"} level=error \\ \x1b[2J \u2028 ]'
 JOURNAL = '/run/systemd/journal/socket'
+JOURNALD = '/lib/systemd/systemd-journald'
 
 
 def parse_pairs(line):
@@ -121,6 +122,15 @@ class StructuredTest(CloudCase):
 
 
 class JournalTest(CloudCase):
+    def begin(self, launcher, address):
+        path = f'{launcher.folder}/logging.json'
+        with open(path, 'w', encoding='utf-8') as out:
+            json.dump({'version': 1, 'handlers': {'j': {
+                'class': 'systemd.journal.JournalHandler', 'address': address}},
+                'root': {'level': 'DEBUG', 'handlers': ['j']}}, out)
+        launcher.arguments += ['-l', path]
+        launcher.start()
+
     def test_fields(self):
         launcher = self.launcher(self.cloud.provider('p'), start=False)
         address = f'{launcher.folder}/journal'
@@ -134,13 +144,7 @@ class JournalTest(CloudCase):
             while datagram := journal.recv(1 << 18):
                 entries.append(parse_journal(datagram))
         threading.Thread(target=read, daemon=True).start()
-        path = f'{launcher.folder}/logging.json'
-        with open(path, 'w', encoding='utf-8') as out:
-            json.dump({'version': 1, 'handlers': {'j': {
-                'class': 'systemd.journal.JournalHandler', 'address': address}},
-                'root': {'level': 'DEBUG', 'handlers': ['j']}}, out)
-        launcher.arguments += ['-l', path]
-        launcher.start()
+        self.begin(launcher, address)
         request = self.scheduler.submit(['l'])
         self.nodes_of(request)
         self.wait(lambda cluster: any('Fulfilled' in entry['MESSAGE'] for entry in list(entries)))
@@ -154,6 +158,46 @@ class JournalTest(CloudCase):
                                       for entry in list(entries)))
         self.refuse(request)
         self.assertEqual(launcher.lines, [])
+
+    def begin_journald(self, run):
+        """One of our own, whose /run is this folder."""
+        settings = f'{run}/systemd/journald.conf.d'
+        os.makedirs(settings)
+        os.makedirs(f'{run}/log/journal')
+        with open(f'{settings}/test.conf', 'w', encoding='utf-8') as out:
+            out.write('[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\nRateLimitBurst=0\n'
+                      'ForwardToSyslog=no\nForwardToConsole=no\nForwardToWall=no\n')
+        journald = subprocess.Popen(
+            ['unshare', '--mount', 'sh', '-c', 'mount --bind "$1" /run && exec "$2"', 'sh', run,
+             JOURNALD], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(journald.communicate, timeout=60)
+        self.addCleanup(journald.terminate)
+        address = f'{run}/systemd/journal/socket'
+        self.wait(lambda _: os.path.exists(address) or journald.poll() is not None)
+        if journald.poll() is not None:
+            self.skipTest(f'no journald of our own: {journald.stderr.read()}')
+        return address
+
+    @unittest.skipUnless(os.geteuid() == 0 and os.path.exists(JOURNALD),
+                         'needs root and systemd-journald')
+    def test_in_a_real_journal(self):
+        launcher = self.launcher(self.cloud.provider('p'), start=False)
+        run = f'{launcher.folder}/run'
+        self.begin(launcher, self.begin_journald(run))
+        request = self.scheduler.submit(['l'])
+        self.nodes_of(request)
+
+        def entries():
+            out = subprocess.run(['journalctl', '--directory', f'{run}/log/journal', '-o', 'json',
+                                  f'DROVER_NODE_REQUEST={request.id}'], stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, text=True, check=False).stdout
+            return [json.loads(line) for line in out.splitlines()]
+        self.wait(lambda _: any('Fulfilled' in entry['MESSAGE'] for entry in entries()))
+        entry, = [entry for entry in entries() if 'Fulfilled' in entry['MESSAGE']]
+        self.assertEqual((entry['PRIORITY'], entry['SYSLOG_IDENTIFIER'], entry['DROVER_PROVIDER'],
+                          entry['DROVER_POOL'], entry['_PID'], entry['_TRANSPORT']),
+                         ('6', 'drover-launcher', 'p', 'main', str(launcher.pid), 'journal'))
+        self.refuse(request)
 
     @unittest.skipIf(os.path.exists(JOURNAL), 'there is a journal')
     def test_journal_that_is_not_there(self):
