@@ -20,6 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = ROOT / 'docs' / 'conformance.tsv'
 PAGE = ROOT / 'docs' / 'conformance.md'
 NO_TEST = 'no test of its own'
+# Folders whose tests are steps of their own, not among those that always run.
+APART = ('functional', 'packaging')
 
 GROUPS = {
     'Z': 'ZooKeeper: paths, records, locks, sessions',
@@ -107,8 +109,8 @@ def find_tests(build, cases):
     for path in sorted((ROOT / 'tests').rglob('*')):
         if path.suffix not in READERS or path == pathlib.Path(__file__).resolve():
             continue
-        if path.is_relative_to(ROOT / 'tests' / 'functional'):
-            continue  # run by hand, where what they need is there
+        if any(path.is_relative_to(ROOT / 'tests' / folder) for folder in APART):
+            continue
         for name in READERS[path.suffix](path.read_text(encoding='utf-8')):
             for group, digits in CASE.findall(name):
                 number, place = f'{group}-{digits}', f'{path.relative_to(ROOT)}: {name}'
