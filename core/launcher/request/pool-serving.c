@@ -500,14 +500,17 @@ publish(DroverPool *pool)
 void
 drover_pool_pass(DroverPool *pool, const GPtrArray *coming)
 {
+    const char *idle;
+
     if (!drover_cluster_is_complete(pool->cluster) || !pool->seen || pool->manager == NULL)
         return;
     if (!pool->took_up)
         take_up_requests(pool);
     step_handlers(pool);
     note_handlers(pool);
-    if (why_idle(pool) != NULL)
-        leave_all(pool, why_idle(pool));
+    idle = why_idle(pool);
+    if (idle != NULL)
+        leave_all(pool, idle);
     else
         decide_all(pool, coming);
     publish(pool);
