@@ -42,7 +42,7 @@ def free_ports(count):
 def install():
     """Nothing that is installed is started by that."""
     subprocess.run([f'{HERE}/../../../packaging/install-packages', 'openstack'], check=True,
-                   env={**os.environ, 'DROVER_PACKAGES': f'{HERE}/debian-packages.txt'})
+                   env={**os.environ, 'DROVER_PACKAGE_LIST': f'{HERE}/debian-packages.txt'})
 
 
 class RealOpenStack:
