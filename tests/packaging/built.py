@@ -50,3 +50,10 @@ def rpm():
     if not os.path.exists(made):
         build('build-rpm', '--nodeps', made)
     return made
+
+
+def lintian(*words):
+    """Its exit code, and what it says."""
+    done = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error,warning', *words],
+                          check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout

@@ -1,11 +1,18 @@
-"""The launcher of a package, started by hand as its unit would."""
+"""The launcher of a package, started by hand as its unit would, and tests in a root that has it."""
 
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
+import unittest
+
+import built
+from clean_root import CleanRoot
+from zookeeper import ZooKeeper
 
 LIMIT = 120
 UNIT = '/lib/systemd/system/drover-launcher.service'
@@ -67,3 +74,24 @@ class Service:
 
     def session(self):
         return json.loads(self.root.read(f'{STATE}/session.json'))
+
+
+class ServiceCase(unittest.TestCase):
+    """Steps that build on each other, in a clean root beside a store."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = cls.enterClassContext(CleanRoot())
+        cls.root.set_source(built.debian()[0])
+        cls.server = cls.enterClassContext(ZooKeeper())
+        cls.service = Service(cls.root)
+        cls.addClassCleanup(cls.service.kill)
+
+    def run(self, result=None):
+        """What comes after a failure would only fail as well."""
+        if result.failures or result.errors:
+            result.addSkip(self, 'an earlier step failed')
+            return
+        super().run(result)
+        if (result.failures or result.errors) and os.path.exists(self.service.log_path):
+            print(self.service.log()[-6000:], file=sys.stderr)
