@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 #define DROVER_ABI_MAJOR 1
-#define DROVER_ABI_MINOR 0
+#define DROVER_ABI_MINOR 1
 
 #if defined(__GNUC__)
 #define DROVER_PRINTF(text, first) __attribute__((format(printf, text, first)))

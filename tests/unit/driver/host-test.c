@@ -179,8 +179,8 @@ main(int argc, char **argv)
         {"hanging", "loading it takes more than 10 s"},
     };
     static const char *const refused[][2] = {
-        {"oldmajor", "it was built for ABI 0.0, this host offers 1.0"},
-        {"newmajor", "it was built for ABI 2.0, this host offers 1.0"},
+        {"oldmajor", "it was built for ABI 0.1, this host offers 1.1"},
+        {"newmajor", "it was built for ABI 2.1, this host offers 1.1"},
         {"tiny", "8 bytes"},
         {"huge", "1000000 bytes"},
         {"oddoptions", "1 bytes each"},

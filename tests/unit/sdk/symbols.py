@@ -1,7 +1,8 @@
 """Checks that the library exports what its headers declare, each under the right version, and
-nothing else.
+nothing else. The version of a function is the first one of those kept whose headers declare it, and
+else today's.
 
-    symbols.py LIBRARY INCLUDE_DIR
+    symbols.py LIBRARY INCLUDE_DIR KEPT_DIR
 """
 
 import pathlib
@@ -15,12 +16,26 @@ NOT_IN_THE_LIBRARY = {'drover_driver_entry'}
 COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
 DIRECTIVE = re.compile(r'^[ \t]*#(?:.*\\\n)*.*$', re.MULTILINE)
 FUNCTION = re.compile(r'\b(drover_\w+)\s*\(')
+TODAY = re.compile(r'#define DROVER_ABI_(MAJOR|MINOR) (\d+)')
 
 
 def declared(header):
     text = DIRECTIVE.sub('', COMMENT.sub('', header.read_text(encoding='utf-8')))
     exported = [part for part in text.split(';') if 'DROVER_EXPORT' in part]
     return {FUNCTION.search(part)[1] for part in exported} - NOT_IN_THE_LIBRARY
+
+
+def promised(include, kept):
+    """Name -> version of every function of the public headers."""
+    numbers = dict(TODAY.findall((include / 'driver.h').read_text(encoding='utf-8')))
+    today = f'{numbers["MAJOR"]}.{numbers["MINOR"]}'
+    folders = [(today, include)]
+    folders += sorted(((folder.name, folder / 'drover') for folder in kept.iterdir()
+                       if folder.is_dir() and folder.name != today), reverse=True,
+                      key=lambda item: tuple(map(int, item[0].split('.'))))
+    return {name: f'DROVER_SDK_{version}' for version, headers in folders
+            for header in headers.glob('*.h') if header.name != PRIVATE_HEADER
+            for name in declared(header)}
 
 
 def exported(library):
@@ -34,11 +49,10 @@ def exported(library):
 
 
 def main():
-    library, include = sys.argv[1], pathlib.Path(sys.argv[2])
-    expected = {}
-    for header in (include / 'drover').glob('*.h'):
-        version = 'DROVER_HOST_PRIVATE' if header.name == PRIVATE_HEADER else 'DROVER_SDK_1.0'
-        expected.update({name: version for name in declared(header)})
+    library, include, kept = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    expected = promised(include / 'drover', kept)
+    expected.update({name: 'DROVER_HOST_PRIVATE'
+                     for name in declared(include / 'drover' / PRIVATE_HEADER)})
     found = dict(exported(library))
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
