@@ -13,6 +13,8 @@ struct _DroverBench {
     gint closed;   /* atomic: nothing is to be heard of the driver any more */
     GMutex lock;   /* of the mistake, which any thread may make */
     char *mistake;
+    GPtrArray *answers;  /* of backing, to come or made */
+    guint backing_nodes; /* that were made up */
 };
 
 struct _DroverWork {
@@ -43,6 +45,13 @@ void drover_bench_hear(DroverBench *bench, const char *function, const char *pla
 void drover_bench_hear_log(DroverBench *bench, const char *function, enum drover_log_level level,
                            const char *text);
 void drover_work_free(gpointer work);
+
+/* ---- backing.c ---- */
+
+/* The driver wants something; see struct drover_provider_host. */
+void drover_bench_on_backing(void *bench, const struct drover_backing_call *call);
+void drover_bench_begin_backing(DroverBench *bench);
+void drover_bench_end_answer(gpointer source);
 
 /* What the driver says of the operation; the data is the work. */
 extern const struct drover_operation_host drover_work_answers;

@@ -105,7 +105,7 @@ on_called(void *data, const char *method, const char *url, int status, int64_t m
 }
 
 static const struct drover_provider_host host = {
-    .log = on_log, .fail = on_fail, .called = on_called};
+    .log = on_log, .fail = on_fail, .called = on_called, .backing = drover_bench_on_backing};
 
 static gboolean
 open_provider(DroverBench *bench)
@@ -135,6 +135,7 @@ drover_bench_open(DroverSubject *subject, const char *provider)
     bench->subject = subject;
     g_mutex_init(&bench->lock);
     bench->works = g_ptr_array_new_with_free_func(drover_work_free);
+    bench->answers = g_ptr_array_new_with_free_func(drover_bench_end_answer);
     bench->context = g_main_context_ref_thread_default();
     bench->provider = drover_host_provider_new(provider, subject->provider->values, &host, bench);
     if (!open_provider(bench)) {
@@ -147,6 +148,7 @@ drover_bench_open(DroverSubject *subject, const char *provider)
         return NULL;
     }
     say(bench, subject->driver->provider_start, "provider_start");
+    drover_bench_begin_backing(bench);
     return bench;
 }
 
@@ -184,6 +186,7 @@ drover_bench_watch(DroverBench *bench, guint milliseconds)
 void
 drover_bench_free(DroverBench *bench)
 {
+    g_ptr_array_unref(bench->answers);
     g_ptr_array_unref(bench->works);
     drover_host_provider_free(bench->provider);
     g_main_context_unref(bench->context);

@@ -111,7 +111,11 @@ check_made(Trial *trial)
     const char *id = drover_work_external_id(trial->machine);
 
     drover_subject_begin(subject, "resource-listed");
-    check_listed(trial, "resource_list", subject->driver->resource_list);
+    /* Those of other providers are not its own. */
+    if ((subject->driver->capabilities & DROVER_CAN_BACKING) != 0)
+        drover_subject_skip(subject, "its machines are those of other providers");
+    else
+        check_listed(trial, "resource_list", subject->driver->resource_list);
     drover_subject_begin(subject, "resource-delete-unknown");
     check_delete_unknown_resource(trial);
     drover_subject_begin(subject, "usage-listed");

@@ -1,3 +1,4 @@
+#include "config/backing-check.h"
 #include "config/check.h"
 #include "config/common.h"
 #include "config/config-private.h"
@@ -235,6 +236,7 @@ take_providers(Loader *loader, DroverConfig *config, const struct drover_value *
     const struct drover_value *list = drover_value_get(values, "providers");
     const struct drover_value *settings = drover_value_get(values, "drivers");
     g_autoptr(DroverDriverChecks) checks = drover_driver_checks_new(&loader->main_file);
+    g_autoptr(GPtrArray) backed = g_ptr_array_new();
 
     for (gsize i = 0; i < drover_value_length(list); i++) {
         const struct drover_value *entry = drover_value_item(list, i);
@@ -248,8 +250,11 @@ take_providers(Loader *loader, DroverConfig *config, const struct drover_value *
         /* What the driver would say of an entry that lacks values is no help. */
         if (driver->table != NULL && g_hash_table_contains(loader->good, entry))
             drover_driver_checks_add(checks, driver->table, provider);
+        if (driver->table != NULL && (driver->table->capabilities & DROVER_CAN_BACKING) != 0)
+            g_ptr_array_add(backed, provider);
         g_ptr_array_add(config->providers, provider);
     }
+    drover_backing_check(&loader->main_file, backed);
     drover_driver_checks_run(checks, loader->available);
 }
 

@@ -46,6 +46,13 @@ void drover_runner_on_called(void *data, const char *method, const char *url, in
 void drover_runner_tell_call(const DroverRunner *runner, const char *method, const char *url,
                              int status, gint64 milliseconds);
 
+/* ---- backing.c ---- */
+
+/* The driver wants something; see struct drover_provider_host. `data` is the runner. */
+void drover_runner_on_backing(void *data, const struct drover_backing_call *call);
+/* On the core loop: tells whoever listens. */
+void drover_runner_tell_backing(const DroverRunner *runner, const struct drover_backing_call *call);
+
 /* ---- inventory.c ---- */
 
 /* Of DroverMachine. */

@@ -36,6 +36,8 @@ struct _DroverRunner {
     gpointer called_data;
     DroverRunnerHealthFunc health; /* or NULL, also when closing */
     gpointer health_data;
+    DroverRunnerBackingFunc backing; /* or NULL */
+    gpointer backing_data;
 
     /* The provider thread's part; machines and problem are the core loop's once opened. */
     struct drover_provider *provider;
@@ -187,6 +189,20 @@ drover_runner_tell_call(const DroverRunner *runner, const char *method, const ch
         runner->called(runner, method, url, status, milliseconds, runner->called_data);
 }
 
+void
+drover_runner_set_backing(DroverRunner *runner, DroverRunnerBackingFunc backing, gpointer user_data)
+{
+    runner->backing = backing;
+    runner->backing_data = user_data;
+}
+
+void
+drover_runner_tell_backing(const DroverRunner *runner, const struct drover_backing_call *call)
+{
+    if (runner->backing != NULL)
+        runner->backing(call, runner->backing_data);
+}
+
 /* ---- The provider's thread ---- */
 
 static void
@@ -252,6 +268,7 @@ static const struct drover_provider_host provider_host = {
     .fail = on_provider_fail,
     .called = drover_runner_on_called,
     .trouble = on_provider_trouble,
+    .backing = drover_runner_on_backing,
     .released = on_provider_released,
 };
 

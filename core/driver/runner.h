@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include <drover/driver.h>
+#include <drover/host.h>
 #include <glib.h>
 #include <jansson.h>
 
@@ -141,6 +141,17 @@ void drover_runner_node_deleted(DroverRunner *runner, const char *node_id);
 void drover_runner_node_reused(DroverRunner *runner, const char *node_id, const char *request_id);
 /* A machine was made and could not be reached. */
 void drover_runner_scan_failed(DroverRunner *runner, const char *label, const char *external_id);
+
+/* ---- Backing: see drover/driver.h ---- */
+
+/* The driver wants something; on the core loop. `call` is valid until it returns. */
+typedef void (*DroverRunnerBackingFunc)(const struct drover_backing_call *call, gpointer user_data);
+/* Once it is opened; calls that were made before are heard then. NULL: nobody listens any more. */
+void drover_runner_set_backing(DroverRunner *runner, DroverRunnerBackingFunc backing,
+                               gpointer user_data);
+/* Takes the facts over. */
+void drover_runner_backing_event(DroverRunner *runner, enum drover_backing_event event,
+                                 struct drover_value *facts);
 
 /* How long the driver has not come back from its present call, in milliseconds; 0: it is idle. */
 gint64 drover_runner_blocked_for(const DroverRunner *runner);

@@ -40,6 +40,7 @@ static const struct {
     {DROVER_CAN_RESOURCES, offsetof(struct drover_driver, resource_list), "resource_list"},
     {DROVER_CAN_RESOURCES, offsetof(struct drover_driver, resource_delete), "resource_delete"},
     {DROVER_CAN_CONSOLE, offsetof(struct drover_driver, machine_console), "machine_console"},
+    {DROVER_CAN_BACKING, offsetof(struct drover_driver, backing_event), "backing_event"},
 };
 
 /* The one line that says why. */

@@ -153,6 +153,7 @@ pass(gpointer user_data)
         return G_SOURCE_REMOVE;
     for (guint i = 0; i < launcher->managers->len; i++)
         drover_manager_step(launcher->managers->pdata[i]);
+    drover_backing_step_all(launcher->parts.backings);
     coming = coming_pools(launcher);
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_pass(launcher->pools->pdata[i], coming);
@@ -204,6 +205,7 @@ on_node(const char *id, const DroverNode *old, const DroverNode *new_node, gpoin
 
     drover_usage_note(launcher->parts.usage, id, new_node);
     drover_standby_note_node(launcher->standby, old, new_node);
+    drover_backing_note_node(launcher->parts.backings, id, new_node);
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_node(launcher->pools->pdata[i], id, new_node);
     if (new_node != NULL)
@@ -237,6 +239,8 @@ on_request(const char *id, const DroverRequest *old, const DroverRequest *new_re
     if (new_request == NULL)
         drover_deleter_note_request_gone(launcher->deleter, old);
     else if (new_request->state == DROVER_REQUEST_REQUESTED)
+        drover_launcher_wake(launcher);
+    if (drover_backing_has_request(launcher->parts.backings, id))
         drover_launcher_wake(launcher);
 }
 
@@ -388,6 +392,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
     launcher->parts.telemetry = drover_telemetry_new();
     launcher->parts.busy_nodes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     launcher->parts.taken_up = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    launcher->parts.backings = g_ptr_array_new();
     launcher->parts.work = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     launcher->parts.closed = on_request_closed;
     launcher->parts.closed_data = launcher;
@@ -463,6 +468,7 @@ drover_launcher_free(DroverLauncher *launcher)
     g_clear_pointer(&launcher->parts.work, g_hash_table_unref);
     g_clear_pointer(&launcher->parts.busy_nodes, g_hash_table_unref);
     g_clear_pointer(&launcher->parts.taken_up, g_hash_table_unref);
+    g_clear_pointer(&launcher->parts.backings, g_ptr_array_unref);
     drover_journal_free(launcher->parts.journal);
     drover_telemetry_free(launcher->parts.telemetry);
     drover_inheritance_free(launcher->inheritance);

@@ -151,6 +151,16 @@ decode_slot(const json_t *record)
     return slot >= 0 && slot <= G_MAXINT ? (int)slot : DROVER_NO_SLOT;
 }
 
+static void
+decode_backing(DroverNode *node, const json_t *record)
+{
+    const json_t *data = json_object_get(record, "driver_data");
+    gint64 slot = drover_json_integer(data, "slot", DROVER_NO_SLOT);
+
+    node->backing_node = g_strdup(drover_json_string(data, "backing_node"));
+    node->backing_slot = slot >= 0 && slot <= G_MAXINT ? (int)slot : DROVER_NO_SLOT;
+}
+
 DroverNode *
 drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error)
 {
@@ -189,6 +199,8 @@ drover_node_decode(const char *id, GBytes *data, gint32 version, GError **error)
     node->port = decode_port(record);
     node->slot = decode_slot(record);
     node->hold_expiration = decode_hold_expiration(record);
+    node->user_data = g_strdup(drover_json_string(record, "user_data"));
+    decode_backing(node, record);
     node->record = g_bytes_ref(data);
     node->version = version;
     return node;
@@ -229,6 +241,8 @@ drover_node_unref(DroverNode *node)
     g_free(node->external_id);
     drover_resources_unref(node->resources);
     g_free(node->interface_ip);
+    g_free(node->user_data);
+    g_free(node->backing_node);
     g_bytes_unref(node->record);
     g_free(node);
 }

@@ -40,6 +40,9 @@ typedef struct {
     int port;                   /* 22 when unset; 0 when it is an object with access data */
     int slot;                   /* DROVER_NO_SLOT */
     gint64 hold_expiration;     /* seconds after state_time; 0: none */
+    char *user_data;            /* what its user keeps with it; NULL when unset or no text */
+    char *backing_node;         /* whose slot it is, of a metastatic provider; else NULL */
+    int backing_slot;           /* DROVER_NO_SLOT */
     GBytes *record;
     gint32 version;
 } DroverNode;

@@ -120,6 +120,15 @@ drover_host_provider_trouble(struct drover_provider *handle, const char *text)
         provider->host->trouble(provider->data, text);
 }
 
+void
+drover_provider_call_backing(struct drover_provider *handle, const struct drover_backing_call *call)
+{
+    g_autoptr(Provider) provider = find(handle);
+
+    if (provider != NULL && provider->host->backing != NULL)
+        provider->host->backing(provider->data, call);
+}
+
 int64_t
 drover_now(void)
 {

@@ -21,8 +21,8 @@ from sshd import Sshd  # noqa: E402
 
 CONFIG = '/etc/nodepool/nodepool.yaml'
 EXPOSURE_LIMIT = 2.0  # of `systemd-analyze security`, from 0 to 10
-PACKAGES = ['drover', 'drover-cli', 'drover-doc', 'drover-driver-openstack', 'drover-driver-static',
-            'drover-launcher', 'drover-nodepool-compat', 'libdrover-sdk-dev', 'libdrover-sdk1']
+PACKAGES = ['drover', 'drover-cli', 'drover-doc', 'drover-driver-metastatic',
+            'drover-driver-openstack', 'drover-driver-static', 'drover-launcher', 'drover-nodepool-compat', 'libdrover-sdk-dev', 'libdrover-sdk1']
 
 
 class Built(unittest.TestCase):

@@ -24,7 +24,8 @@ REQUEST = re.compile(r'/nodepool/requests/([^/]+)')
 COMPONENT = re.compile(r'/nodepool/components/(launcher|pool)/[^/]+')
 SEQUENCE = re.compile(r'__lock__(-?\d{10})$')
 MIN_READY = 'NodePool:min-ready'
-OWN = (MIN_READY, 'api:')  # requests that a launcher makes, for itself or for its clients
+BACKING = 'NodePool:metastatic:'
+OWN = (MIN_READY, BACKING, 'api:')  # requests that a launcher makes, for itself or for its clients
 # A pool that registers while another one decides is not known to it yet.
 REGISTRY_LAG = 2.0
 STATES_WITHOUT_SLOT = ('building', 'deleting', 'deleted')
@@ -50,8 +51,16 @@ def holder(tree, directory):
     return tree.get(f'{directory}/{names[0]}').owner if names else None
 
 
+def is_backing(record):
+    """A node that a metastatic provider has claimed: its lock is no session's."""
+    return BACKING in ((record or {}).get('user_data') or '')
+
+
 def slot_of(record):
-    """What tells the slots of static machines apart; None for other nodes."""
+    """What tells the slots of machines apart; None for nodes that have none."""
+    data = (record or {}).get('driver_data')
+    if isinstance(data, dict) and 'backing_node' in data:
+        return record.get('provider'), data['backing_node'], data['slot']
     if record is None or record.get('slot') is None or record['state'] in STATES_WITHOUT_SLOT:
         return None
     return tuple(record.get(field) for field in
@@ -129,6 +138,8 @@ class Invariants:
             self._check_allocation(node_id, old, new, lock_holder)
 
     def _check_node_write(self, node_id, old, new, lock_holder):
+        if is_backing(old) or is_backing(new):
+            return  # its record's version and its contender are the proof
         owner = self.tree.record(f'/nodepool/requests/{old.get("allocated_to")}')
         if lock_holder not in (None, self.transaction.session):
             self._violated('I-13', f'node {node_id} is written although {lock_holder:#x} has it')

@@ -24,6 +24,9 @@ struct _DroverHeldNode {
     Work work;
     json_t *fields; /* being stored */
     gboolean release;
+    DroverHeldOther other; /* what is stored with them, or NULL ... */
+    gpointer other_data;
+    json_t *before; /* ... and the record without the fields */
     DroverHeldMadeFunc made;
     DroverHeldFunc done;
     gpointer user_data;
@@ -38,6 +41,7 @@ held_unref(DroverHeldNode *held)
         return;
     json_decref(held->record);
     json_decref(held->fields);
+    json_decref(held->before);
     g_free(held->id);
     g_free(held->path);
     g_free(held);
@@ -55,7 +59,9 @@ finish(DroverHeldNode *held, DroverHeldOutcome outcome)
     DroverHeldFunc done = g_steal_pointer(&held->done);
 
     held->work = IDLE;
+    held->other = NULL;
     g_clear_pointer(&held->fields, json_decref);
+    g_clear_pointer(&held->before, json_decref);
     if (done != NULL)
         done(held, outcome, held->user_data);
 }
@@ -287,6 +293,24 @@ create(DroverHeldNode *held)
 
 /* ---- Storing and deleting ---- */
 
+/* Nothing was written. */
+static void
+refuse(DroverHeldNode *held)
+{
+    json_decref(held->record);
+    held->record = g_steal_pointer(&held->before);
+    finish(held, DROVER_HELD_REFUSED);
+}
+
+/* The change failed for the other part of what is stored together. */
+static gboolean
+is_others_fault(const DroverHeldNode *held, const DroverChangeResult *result)
+{
+    return held->other != NULL && result->blamed != NULL &&
+           result->outcome != DROVER_CHANGE_UNFENCED &&
+           !g_str_has_prefix(result->blamed, held->path);
+}
+
 static void
 on_changed(const DroverChangeResult *result, gpointer user_data)
 {
@@ -294,6 +318,11 @@ on_changed(const DroverChangeResult *result, gpointer user_data)
 
     if (!answered(held))
         return;
+    if (result->outcome != DROVER_CHANGE_DONE && is_others_fault(held, result)) {
+        refuse(held);
+        held_unref(held);
+        return;
+    }
     switch (result->outcome) {
     case DROVER_CHANGE_DONE:
         held->version++;
@@ -324,6 +353,10 @@ store(DroverHeldNode *held)
     DroverChange *change = drover_change_new(session_of(held));
     g_autoptr(GBytes) data = NULL;
 
+    if (held->other != NULL) {
+        json_decref(held->before);
+        held->before = json_deep_copy(held->record);
+    }
     drover_node_record_merge(held->record, held->fields);
     data = drover_record_bytes(held->record);
     if (held->release)
@@ -331,6 +364,11 @@ store(DroverHeldNode *held)
     else
         drover_change_hold(change, held->lock);
     drover_change_set(change, held->path, data, held->version);
+    if (held->other != NULL && !held->other(change, held->other_data)) {
+        drover_change_free(change);
+        refuse(held);
+        return;
+    }
     expect_answer(held);
     drover_change_commit(change, on_changed, held);
 }
@@ -452,6 +490,15 @@ drover_held_node_store(DroverHeldNode *held, const json_t *fields, gboolean rele
     held->fields = json_deep_copy(fields);
     held->release = release;
     begin(held, STORING, done, user_data);
+}
+
+void
+drover_held_node_store_together(DroverHeldNode *held, const json_t *fields, DroverHeldOther other,
+                                gpointer other_data, DroverHeldFunc done, gpointer user_data)
+{
+    held->other = other;
+    held->other_data = other_data;
+    drover_held_node_store(held, fields, FALSE, done, user_data);
 }
 
 void

@@ -12,13 +12,15 @@
 #pragma once
 
 #include "launcher/cluster/cluster.h"
+#include "zk/change.h"
 
 typedef struct _DroverHeldNode DroverHeldNode;
 
 typedef enum {
     DROVER_HELD_DONE,
-    DROVER_HELD_BUSY, /* taking: somebody else has it; deleting: somebody waits for the lock */
-    DROVER_HELD_LOST, /* the record or the lock is gone: nothing of it is ours any more */
+    DROVER_HELD_BUSY,    /* taking: somebody else has it; deleting: somebody waits for the lock */
+    DROVER_HELD_LOST,    /* the record or the lock is gone: nothing of it is ours any more */
+    DROVER_HELD_REFUSED, /* storing together: the other part is not true any more */
 } DroverHeldOutcome;
 
 typedef void (*DroverHeldFunc)(DroverHeldNode *held, DroverHeldOutcome outcome, gpointer user_data);
@@ -45,5 +47,13 @@ const json_t *drover_held_node_record(const DroverHeldNode *held);
  */
 void drover_held_node_store(DroverHeldNode *held, const json_t *fields, gboolean release,
                             DroverHeldFunc done, gpointer user_data);
+/*
+ * Sets the fields, together with what `other` adds to the change: both are done, or REFUSED and
+ * neither. It is called anew for each try; FALSE: it has nothing to add any more.
+ */
+typedef gboolean (*DroverHeldOther)(DroverChange *change, gpointer user_data);
+void drover_held_node_store_together(DroverHeldNode *held, const json_t *fields,
+                                     DroverHeldOther other, gpointer other_data,
+                                     DroverHeldFunc done, gpointer user_data);
 /* Deletes the record with its lock. */
 void drover_held_node_delete(DroverHeldNode *held, DroverHeldFunc done, gpointer user_data);

@@ -98,6 +98,7 @@ on_made(const DroverTaskResult *result, gpointer user_data)
     } else if (result->ok && !launch->timed_out) {
         json_t *fields = drover_instance_fields(result, launch->pool);
 
+        drover_launch_keep_slot(launch, fields);
         if (drover_launch_is_scanned(launch, fields))
             drover_launch_store(launch, fields, drover_launch_scan);
         else
@@ -140,8 +141,10 @@ drover_launch_make(DroverLaunch *launch)
     else if (launch->image_missing)
         drover_launch_fail_attempt(launch, DROVER_LOG_ERROR, "nodepool",
                                    "there is no image to launch from", FALSE, TRUE, 0);
-    else
+    else {
+        drover_launch_offer(launch);
         drover_launch_submit(launch, DROVER_TASK_MACHINE_CREATE, id, inputs, on_made, on_id_known);
+    }
     g_clear_pointer(&launch->resumed, drover_journal_entry_free);
 }
 

@@ -3,6 +3,7 @@
  *
  *     launch.c        its life, attempts, and outcomes; what is stored
  *     launch-make.c   the driver makes the machine, or deletes what a former attempt made
+ *     launch-bind.c   the node gets a slot of a backing node
  *     launch-reach.c  the machine is scanned
  */
 #pragma once
@@ -14,6 +15,14 @@
 #define DROVER_LAUNCH_LOGGER "NodeLauncher"
 
 typedef void (*DroverLaunchThen)(DroverLaunch *launch);
+
+/* A slot that is to be stored, together with its proof; `fields` NULL: there is none. */
+typedef struct {
+    json_t *fields;
+    DroverHeldOther proof;
+    DroverBackingBoundFunc done;
+    gpointer user_data;
+} DroverLaunchBinding;
 
 struct _DroverLaunch {
     grefcount references; /* itself, and every answer still to come */
@@ -32,6 +41,7 @@ struct _DroverLaunch {
     DroverUsagePromise *promise; /* until the record is there */
     DroverHeldNode *node;
     json_t *unsaved; /* fields that are to be stored */
+    DroverLaunchBinding binding;
     gboolean saving, release;
     DroverLaunchThen then; /* what comes when all is stored */
     guint attempt;
@@ -56,6 +66,9 @@ gboolean drover_launch_is_decided(const DroverLaunch *launch);
 void drover_launch_note_saved(DroverLaunch *launch, gboolean made, const char *saved);
 void drover_launch_on_saved(const char *saved, gpointer user_data);
 void drover_launch_store(DroverLaunch *launch, json_t *fields, DroverLaunchThen then);
+/* What was to be stored is: whatever comes next. */
+void drover_launch_go_on(DroverLaunch *launch);
+void drover_launch_lose(DroverLaunch *launch);
 void drover_launch_become_ready(DroverLaunch *launch, json_t *fields);
 void drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind,
                                 const char *message, gboolean final, gboolean refused, guint pause);
@@ -72,6 +85,15 @@ void drover_launch_submit(DroverLaunch *launch, DroverTaskKind kind, const char 
 char *drover_launch_external_id(const DroverLaunch *launch);
 void drover_launch_make(DroverLaunch *launch);
 void drover_launch_clear(DroverLaunch *launch);
+
+/* ---- launch-bind.c ---- */
+
+/* From now on the node can be given a slot, until it is unbound. */
+void drover_launch_offer(DroverLaunch *launch);
+void drover_launch_store_binding(DroverLaunch *launch);
+/* What was stored with the slot is not the driver's to say. */
+void drover_launch_keep_slot(const DroverLaunch *launch, json_t *fields);
+void drover_launch_unbind(DroverLaunch *launch);
 
 /* ---- launch-reach.c ---- */
 

@@ -108,6 +108,7 @@ end(DroverLaunch *launch)
     g_clear_pointer(&launch->scan, drover_scanner_cancel);
     g_clear_pointer(&launch->promise, drover_usage_give_back);
     launch->dropped = TRUE;
+    drover_launch_unbind(launch);
     if (drover_launch_node_id(launch) != NULL)
         g_hash_table_remove(launch->parts->busy_nodes, drover_launch_node_id(launch));
     drover_manager_remove_work(launch->manager, launch);
@@ -153,8 +154,8 @@ count_attempt(const DroverLaunch *launch, const char *result)
 
 /* ---- Storing ---- */
 
-static void
-lose(DroverLaunch *launch)
+void
+drover_launch_lose(DroverLaunch *launch)
 {
     DroverLogSubject subject = drover_launch_subject(launch);
 
@@ -175,20 +176,29 @@ save(DroverLaunch *launch)
     drover_held_node_store(launch->node, fields, launch->release, on_stored, launch);
 }
 
+void
+drover_launch_go_on(DroverLaunch *launch)
+{
+    DroverLaunchThen then;
+
+    launch->saving = FALSE;
+    if (json_object_size(launch->unsaved) > 0)
+        save(launch);
+    else if (launch->binding.fields != NULL)
+        drover_launch_store_binding(launch);
+    else if ((then = g_steal_pointer(&launch->then)) != NULL)
+        then(launch);
+}
+
 static void
 on_stored(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
 {
     DroverLaunch *launch = user_data;
-    DroverLaunchThen then;
 
-    launch->saving = FALSE;
-    if (outcome != DROVER_HELD_DONE) {
-        lose(launch);
-    } else if (json_object_size(launch->unsaved) > 0) {
-        save(launch);
-    } else if ((then = g_steal_pointer(&launch->then)) != NULL) {
-        then(launch);
-    }
+    if (outcome == DROVER_HELD_DONE)
+        drover_launch_go_on(launch);
+    else
+        drover_launch_lose(launch);
 }
 
 /* Sets the fields, takes them over, and goes on when they are stored. */
@@ -277,6 +287,7 @@ go_on_with_another_node(DroverLaunch *launch)
         g_strdup(drover_json_string(drover_held_node_record(launch->node), "launcher"));
 
     forget_saved(launch);
+    drover_launch_unbind(launch);
     g_hash_table_remove(launch->parts->busy_nodes, drover_launch_node_id(launch));
     g_clear_pointer(&launch->node, drover_held_node_free);
     launch->release = FALSE;
@@ -490,7 +501,7 @@ on_recorded(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
 
     launch->recording = FALSE;
     if (outcome != DROVER_HELD_DONE) {
-        lose(launch);
+        drover_launch_lose(launch);
         return;
     }
     /* Nobody wants it any more. */

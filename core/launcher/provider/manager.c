@@ -24,6 +24,7 @@ struct _DroverManager {
     DroverRegistrar *registrar;
     DroverFacts *facts;
     DroverLeaks *leaks;
+    DroverBacking *backing;
     gboolean running, has_inventory, retired;
     char *problem;
     guint retry_timer, retry_seconds;
@@ -66,6 +67,7 @@ drop_runner(DroverManager *manager, gboolean cancel)
     g_clear_pointer(&manager->registrar, drover_registrar_free);
     g_clear_pointer(&manager->facts, drover_facts_free);
     g_clear_pointer(&manager->leaks, drover_leaks_free);
+    g_clear_pointer(&manager->backing, drover_backing_free);
     manager->running = FALSE;
     if (manager->runner == NULL)
         return;
@@ -116,6 +118,9 @@ on_opened(DroverRunner *runner, const GPtrArray *machines, const GError *error, 
         manager->facts = drover_facts_new(manager->parts->cluster, runner, manager->driver,
                                           manager->runner_own, on_facts, manager);
     manager->leaks = drover_leaks_new(manager->parts->cluster, runner, manager->parts->telemetry);
+    if (drover_runner_can(runner, DROVER_CAN_BACKING))
+        manager->backing = drover_backing_new(manager->parts, manager->own->driver, runner,
+                                              manager->hooks->woken, manager->user_data);
     drover_log_for(DROVER_LOG_INFO, LOGGER, "Provider %s started (driver %s)", manager->own->name,
                    manager->own->driver);
     manager->hooks->changed(manager, manager->user_data);
@@ -288,6 +293,12 @@ DroverFacts *
 drover_manager_facts(const DroverManager *manager)
 {
     return manager->facts;
+}
+
+DroverBacking *
+drover_manager_backing(const DroverManager *manager)
+{
+    return manager->backing;
 }
 
 /* ---- Work ---- */

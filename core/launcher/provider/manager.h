@@ -11,6 +11,7 @@
 #pragma once
 
 #include "driver/host.h"
+#include "launcher/provider/backing.h"
 #include "launcher/provider/facts.h"
 #include "launcher/provider/parts.h"
 #include "launcher/provider/registrar.h"
@@ -57,6 +58,8 @@ DroverRunner *drover_manager_runner(const DroverManager *manager);
 const DroverProviderConfig *drover_manager_runner_config(const DroverManager *manager);
 /* NULL for a driver with an inventory. */
 DroverFacts *drover_manager_facts(const DroverManager *manager);
+/* NULL for a driver that asks for no nodes of other providers. */
+DroverBacking *drover_manager_backing(const DroverManager *manager);
 
 /* ---- Work under way: it keeps the runner from being closed ---- */
 

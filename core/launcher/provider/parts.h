@@ -20,6 +20,7 @@ typedef struct {
     DroverTelemetry *telemetry;
     GHashTable *work;       /* launches and deletions under way, see manager.h */
     GHashTable *busy_nodes; /* ids of the nodes that they are about */
+    GPtrArray *backings;    /* of providers, also retired ones, whose nodes are others' */
     GHashTable *taken_up;   /* ids of the requests that pools took up from an earlier process */
     /* Requests that are being accepted or put back, and what is called when one has been: a stop
      * waits. */

@@ -299,6 +299,55 @@ DROVER_EXPORT void drover_inventory_add(struct drover_inventory *inventory, cons
                                         const struct drover_value *config, uint32_t slots);
 
 /* ------------------------------------------------------------------------------------------
+ * Backing: machines of other providers, since 1.1
+ *
+ * A driver with DROVER_CAN_BACKING cuts a machine of another provider, the backing node, into
+ * slots, each a node of its own. These functions only say what is wanted. What comes of it is said
+ * by backing_event(); so is what becomes of the backing nodes and slots of the same provider in
+ * other processes. Each may be called on the provider's thread, at any time.
+ * ------------------------------------------------------------------------------------------ */
+
+/*
+ * Asks for a machine that has the label. `ticket` is the driver's own number for it, never used
+ * twice. `user_data` is a JSON object that is kept with the node; the host adds "owner". When there
+ * is a machine it is this provider's at once, until it is released: READY follows, or FAILED.
+ */
+DROVER_EXPORT void drover_backing_request(struct drover_provider *provider, uint64_t ticket,
+                                          const char *label, const char *user_data);
+/* It is not wanted any more; nothing more is said of the ticket. */
+DROVER_EXPORT void drover_backing_withdraw(struct drover_provider *provider, uint64_t ticket);
+/* Keeps another user data with a backing node. */
+DROVER_EXPORT void drover_backing_annotate(struct drover_provider *provider,
+                                           const char *backing_node, const char *user_data);
+/* Gives a backing node back: GONE follows, or KEPT when a slot of it is in use. */
+DROVER_EXPORT void drover_backing_release(struct drover_provider *provider,
+                                          const char *backing_node);
+/*
+ * Gives the slot to a node of this provider that is being made. It is written down before ASSIGNED
+ * follows, and nobody else can have the same slot then; or REFUSED follows.
+ */
+DROVER_EXPORT void drover_backing_assign(struct drover_provider *provider, const char *node_id,
+                                         const char *backing_node, uint32_t slot);
+
+enum drover_backing_event {
+    DROVER_BACKING_LISTED = 1, /* all that there was before the provider started was said */
+    DROVER_BACKING_NODE,       /* a backing node of this provider: "backing_node", "user_data",
+                                  and "fields" as of READY; again when the user data changed */
+    DROVER_BACKING_SLOT,       /* a slot is in use: "backing_node", "slot", "node" that has it */
+    DROVER_BACKING_FREE,       /* the record of a "node" with a slot is gone */
+    DROVER_BACKING_GONE,       /* "backing_node" is not this provider's any more */
+    DROVER_BACKING_READY,      /* "ticket", "backing_node" and its "fields": a map of what there is
+                                  of interface_ip, public_ipv4, public_ipv6, private_ipv4, az,
+                                  region, cloud, username, python_path, shell_type,
+                                  connection_type (strings), connection_port, host_keys (list) and
+                                  attributes (map) */
+    DROVER_BACKING_FAILED,     /* "ticket", "reason": there will be no machine */
+    DROVER_BACKING_ASSIGNED,   /* "node", "backing_node", "slot" */
+    DROVER_BACKING_REFUSED,    /* the same; what stands in the way was said before */
+    DROVER_BACKING_KEPT,       /* "backing_node" */
+};
+
+/* ------------------------------------------------------------------------------------------
  * Checking a configuration beyond its options
  * ------------------------------------------------------------------------------------------ */
 
@@ -350,7 +399,7 @@ enum drover_capability {
     DROVER_CAN_QUOTA = 1 << 3,     /* quota_limits, quota_label, quota_usage */
     DROVER_CAN_RESOURCES = 1 << 4, /* resource_list, resource_delete */
     DROVER_CAN_CONSOLE = 1 << 5,   /* machine_console */
-    DROVER_CAN_BACKING = 1 << 6,   /* reserved: asks the host for nodes of other providers */
+    DROVER_CAN_BACKING = 1 << 6,   /* backing_event; since 1.1, see above */
     DROVER_MAY_BLOCK = 1 << 7,     /* its steps take long: the host does not wonder about them */
 };
 
@@ -453,6 +502,11 @@ struct drover_driver {
     /* News, each may be NULL. A node's record is gone; a ready node was given to a request. */
     void (*node_deleted)(void *self, const char *node_id);
     void (*node_reused)(void *self, const char *node_id, const char *request_id);
+
+    /* Since 1.1. What came of backing, and its news: `facts` are what the event says, a map that is
+     * valid until the call returns. Events that a driver does not know are to be passed over. */
+    void (*backing_event)(void *self, enum drover_backing_event event,
+                          const struct drover_value *facts);
 };
 
 #define DROVER_DRIVER_HEADER                                                                       \

@@ -87,6 +87,20 @@ typedef void (*drover_host_input)(void *data, const char *name, const char *valu
 DROVER_EXPORT void drover_host_operation_inputs(const struct drover_operation *op,
                                                 drover_host_input each, void *data);
 
+/* What a driver wants of its backing; strings are NULL where the call has none. */
+struct drover_backing_call {
+    enum {
+        DROVER_BACKING_REQUEST,
+        DROVER_BACKING_WITHDRAW,
+        DROVER_BACKING_ANNOTATE,
+        DROVER_BACKING_RELEASE,
+        DROVER_BACKING_ASSIGN,
+    } kind;
+    uint64_t ticket;
+    const char *label, *user_data, *backing_node, *node_id;
+    uint32_t slot;
+};
+
 struct drover_provider_host {
     void (*log)(void *data, enum drover_log_level level, const char *text); /* any thread */
     void (*fail)(void *data, enum drover_failure failure, const char *text);
@@ -99,6 +113,8 @@ struct drover_provider_host {
     /* What is wrong with the provider, one sentence, or NULL: nothing any more. May be NULL. On the
      * provider's thread. */
     void (*trouble)(void *data, const char *text);
+    /* May be NULL: the host has no backing to offer. On the provider's thread. */
+    void (*backing)(void *data, const struct drover_backing_call *call);
     /* Nothing uses `data` any more; see struct drover_operation_host. May be NULL. */
     void (*released)(void *data);
 };

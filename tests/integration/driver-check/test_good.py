@@ -63,6 +63,13 @@ class GoodDriverTest(CheckCase):
             self.assertEqual(cloud.state()['servers'], [])
             self.assertEqual(cloud.state()['complaints'], [])
 
+    def test_FT_09_metastatic(self):
+        config = self.config({'name': 'p', 'driver': 'metastatic', 'pools': [
+            {'name': 'main', 'labels': [{'name': 'l', 'backing-label': 'other',
+                                         'max-parallel-jobs': 2}]}]})
+        self.assert_good(self.check('drivers/metastatic', '--config', config),
+                         ('life', 'quiet', 'create', 'delete', 'needless-steps', 'cancel'))
+
 
 if __name__ == '__main__':
     unittest.main()
