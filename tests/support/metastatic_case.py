@@ -54,6 +54,25 @@ class MetastaticCase(CloudCase):
     def user_data(self, node_id):
         return json.loads(self.observer.sync().node(node_id)['user_data'])
 
+    # ---- A cloud without room ----
+
+    def fill_cloud(self):
+        """Somebody else has the only machine of the account."""
+        self.cloud.limits(instances=1)
+        self.filling = self.use(self.submit('backing'))
+
+    def empty_cloud(self):
+        self.cloud.limits(instances=-1)
+        self.filling.give_back()
+
+    def wait_for_backing_request(self, state='requested', other_than=None):
+        """Its id."""
+        def found(cluster):
+            return [request_id for request_id, record in cluster.requests().items()
+                    if record['requestor'] == OWNER and record['state'] == state
+                    and request_id != other_than]
+        return self.wait(found, what=f'a backing request {state}')[0]
+
     def backing_requests(self):
         """Of the provider, as they are."""
         return [record for record in self.observer.sync().requests().values()

@@ -73,3 +73,13 @@ drover_launch_unbind(DroverLaunch *launch)
     if (backing != NULL && drover_launch_node_id(launch) != NULL)
         drover_backing_remove_launch(backing, drover_launch_node_id(launch));
 }
+
+void
+drover_launch_end_waiting(DroverLaunch *launch)
+{
+    const json_t *record = drover_held_node_record(launch->node);
+
+    if (drover_manager_backing(launch->manager) != NULL && launch->task != NULL &&
+        json_is_null(json_object_get(record, "driver_data")))
+        drover_task_cancel(launch->task);
+}

@@ -94,6 +94,8 @@ void drover_launch_store_binding(DroverLaunch *launch);
 /* What was stored with the slot is not the driver's to say. */
 void drover_launch_keep_slot(const DroverLaunch *launch, json_t *fields);
 void drover_launch_unbind(DroverLaunch *launch);
+/* Nobody wants the node, and it only waits for a backing node: it gives up. */
+void drover_launch_end_waiting(DroverLaunch *launch);
 
 /* ---- launch-reach.c ---- */
 

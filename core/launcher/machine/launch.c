@@ -644,6 +644,8 @@ drover_launch_disown(DroverLaunch *launch)
 {
     launch->done = NULL;
     if (launch->node != NULL && !launch->recording &&
-        drover_held_node_record(launch->node) != NULL && !drover_launch_is_decided(launch))
+        drover_held_node_record(launch->node) != NULL && !drover_launch_is_decided(launch)) {
         free_node(launch);
+        drover_launch_end_waiting(launch);
+    }
 }

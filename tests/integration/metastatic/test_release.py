@@ -1,0 +1,127 @@
+"""When backing nodes get no new nodes, and when they are given back."""
+
+import json
+import time
+import unittest
+
+from metastatic_case import MetastaticCase, metastatic, slot_label
+from zuul_client import NODES
+
+LONG = 300
+
+
+class Release(MetastaticCase):
+    def change_user_data(self, node_id, **changes):
+        """Behind everybody's back."""
+        path = f'{NODES}/{node_id}'
+        record = json.loads(self.client.get(path)[0])
+        record['user_data'] = json.dumps({**json.loads(record['user_data']), **changes})
+        self.client.set(path, json.dumps(record).encode())
+
+    def test_ME_11_label_is_unknown_after_a_restart(self):
+        providers = (self.backing_provider(), metastatic(slot_label(grace_time=LONG)))
+        launcher = self.begin(*providers)
+        request, node_id, node = self.serve()
+        one, _ = self.place_of(node)
+        launcher.stop()
+        self.change_user_data(one, label='forgotten')
+        launcher.start()
+        self.wait_for_pools('p-main', 'meta-main')
+        self.delete(request, node_id)
+        self.wait_for_gone(one)
+        self.cloud.wait_for_machines(0)
+
+    def test_ME_14_retention(self):
+        self.begin(self.backing_provider(),
+                   metastatic(slot_label(max_parallel_jobs=1, min_retention_time=LONG)))
+        launcher, = self.launchers
+        request, node_id, node = self.serve()
+        one, _ = self.place_of(node)
+        self.delete(request, node_id)
+        deadline = time.time() + 4  # more than grace time and two cleanings
+        self.wait(lambda cluster: time.time() > deadline)
+        self.assertEqual(list(self.backing()), [one])
+        launcher.stop()
+        self.change_user_data(one, launched=int(time.time()) - LONG - 1)
+        launcher.start()
+        self.wait_for_gone(one)
+
+    def test_ME_15_over_its_age(self):
+        launcher = self.begin(self.backing_provider(),
+                              metastatic(slot_label(grace_time=LONG, max_age=LONG)))
+        first, first_id, node = self.serve()
+        one, _ = self.place_of(node)
+        launcher.stop()
+        self.change_user_data(one, launched=int(time.time()) - LONG - 10)
+        launcher.start()
+        _, _, node = self.serve()
+        two, slot = self.place_of(node)
+        self.assertNotEqual(two, one)
+        self.assertEqual(slot, 0)
+        self.wait(lambda cluster: json.loads(cluster.node(one)['user_data'])['failed'])
+        self.assertEqual(self.observer.sync().node(one)['state'], 'in-use')
+        self.delete(first, first_id)
+        self.wait_for_backing(two)
+        self.wait_for_gone(one)
+
+    def test_ME_16_backing_node_deleted_by_force(self):
+        launcher = self.begin()
+        request, node_id, node = self.serve()
+        one, _ = self.place_of(node)
+        lock = f'{NODES}/{one}/lock'
+        transaction = self.client.transaction()
+        for path in [f'{lock}/{name}' for name in self.client.get_children(lock)]:
+            transaction.delete(path)
+        transaction.delete(lock)
+        transaction.delete(f'{NODES}/{one}')
+        transaction.commit()
+        launcher.wait_for_log(f'backing node {one} is gone, with these nodes on it: {node_id}')
+        _, _, node = self.serve()
+        self.assertNotEqual(self.place_of(node)[0], one)
+        self.delete(request, node_id)
+        self.assertEqual(launcher.find_log(' ERROR '), [])
+
+    def test_ME_16_forced_release_of_the_lock(self):
+        """Whoever takes the contender away has the node."""
+        launcher = self.begin()
+        _, node_id, node = self.serve()
+        one, _ = self.place_of(node)
+        lock = f'{NODES}/{one}/lock'
+        for name in self.client.get_children(lock):
+            self.client.delete(f'{lock}/{name}')
+        _, _, node = self.serve()
+        self.assertNotEqual(self.place_of(node)[0], one)
+        self.assertTrue(launcher.find_log('is gone, with these nodes on it'))
+
+    def test_ME_21_nobody_waits_any_more(self):
+        self.begin()
+        self.fill_cloud()
+        request = self.submit('user')
+        self.wait_for_backing_request()
+        request.cancel()
+        self.wait(lambda cluster: not cluster.requests(), 60, 'the request withdrawn')
+        self.empty_cloud()
+        self.wait_for_no_nodes()
+        self.assertEqual(len(self.cloud.creates()), 1)
+
+    def test_ME_26_ME_27_configuration_changes(self):
+        backing = self.backing_provider('backing', 'other')
+        launcher = self.begin(backing, metastatic(slot_label(grace_time=LONG),
+                                                  slot_label('user-2', 'other', grace_time=LONG)))
+        (first, first_id, node), (second, second_id, other) = self.serve(), self.serve('user-2')
+        one, two = self.place_of(node)[0], self.place_of(other)[0]
+        launcher.reload([backing, metastatic(slot_label(grace_time=LONG, max_parallel_jobs=4))])
+        third, _, node = self.serve()
+        self.assertEqual(self.place_of(node), (one, 1))
+        fourth, _, node = self.serve()
+        three, slot = self.place_of(node)
+        self.assertNotIn(three, (one, two))
+        self.assertEqual([self.user_data(node_id)['slots'] for node_id in (one, three)], [2, 4])
+        self.assertEqual(self.observer.sync().node(two)['state'], 'in-use')
+        self.delete(second, second_id)
+        self.wait_for_gone(two)
+        self.assertEqual(sorted(self.backing()), sorted([one, three]))
+
+
+if __name__ == '__main__':
+    unittest.main()
