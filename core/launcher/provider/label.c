@@ -89,6 +89,7 @@ drover_label_is_scanned(const DroverPoolConfig *pool, const char *label)
     const struct drover_value *wish = either(values, pool->values, "host-key-checking");
 
     /* What has no image, a namespace say, is no machine that could be reached. */
-    return (cloud_image(pool, label) != NULL || drover_label_diskimage(pool, label) != NULL) &&
+    return (cloud_image(pool, label) != NULL || drover_label_diskimage(pool, label) != NULL ||
+            drover_value_get(values, "backing-label") != NULL) &&
            drover_value_boolean(wish, TRUE);
 }

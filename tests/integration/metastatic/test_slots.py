@@ -3,8 +3,7 @@
 import json
 import unittest
 
-from metastatic_case import OWNER, MetastaticCase, metastatic, slot_label
-from zuul_client import NODES
+from metastatic_case import OWNER, MetastaticCase
 
 
 class MainPath(MetastaticCase):
