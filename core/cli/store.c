@@ -4,8 +4,14 @@
 
 #include "base/compare.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "model/connection.h"
 #include "model/image-reading.h"
+#include "zk/bulk.h"
+
+/* So many reads are worth a connection of their own. */
+#define BULK         500
+#define BULK_SECONDS 10 /* without an answer */
 
 struct _DroverStore {
     DroverSession *session;
@@ -148,16 +154,24 @@ add_question(GPtrArray *batch, char *path, gboolean of_children, gboolean watch)
 }
 
 static void
+keep_answer(const DroverReadReply *reply, gpointer user_data)
+{
+    Question *question = user_data;
+
+    if (drover_rc_is_unknown(reply->rc))
+        return;
+    question->reply = g_memdup2(reply, sizeof(*reply));
+    if (reply->data != NULL)
+        g_bytes_ref(question->reply->data);
+    question->reply->children = (const char **)g_strdupv((char **)reply->children);
+}
+
+static void
 on_answer(const DroverReadReply *reply, gpointer user_data)
 {
     Question *question = user_data;
 
-    if (!drover_rc_is_unknown(reply->rc)) {
-        question->reply = g_memdup2(reply, sizeof(*reply));
-        if (reply->data != NULL)
-            g_bytes_ref(question->reply->data);
-        question->reply->children = (const char **)g_strdupv((char **)reply->children);
-    }
+    keep_answer(reply, question);
     *question->complete = --*question->missing == 0;
 }
 
@@ -212,10 +226,31 @@ check_answers(const GPtrArray *batch, GError **error)
     return TRUE;
 }
 
+/* Reads in few requests what it can. Watches need requests of their own, and are for all or none.
+ */
+static void
+send_in_bulk(DroverStore *store, const GPtrArray *batch)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree DroverBulkRead *reads = NULL;
+
+    if (batch->len < BULK || ((const Question *)batch->pdata[0])->watch)
+        return;
+    reads = g_new0(DroverBulkRead, batch->len);
+    for (guint i = 0; i < batch->len; i++) {
+        const Question *question = batch->pdata[i];
+
+        reads[i] = (DroverBulkRead){question->path, question->of_children, (gpointer)question};
+    }
+    if (!drover_bulk_read(store->session, reads, batch->len, BULK_SECONDS, keep_answer, &error))
+        drover_log_for(DROVER_LOG_DEBUG, "zk.ZooKeeper", "%s", error->message);
+}
+
 /* Asks until everything is answered. */
 static gboolean
 ask(DroverStore *store, GPtrArray *batch, GError **error)
 {
+    send_in_bulk(store, batch);
     while (!is_answered(batch)) {
         if (!wait_for_connection(store, error))
             return FALSE;

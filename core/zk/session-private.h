@@ -1,4 +1,4 @@
-/* What session.c and operation.c share. Not for other files. */
+/* What session.c, operation.c and bulk.c share. Not for other files. */
 #pragma once
 
 #include "zk/mailbox.h"
@@ -17,6 +17,8 @@ zhandle_t *drover_session_handle(DroverSession *session);
 /* The full path, chroot included. */
 char *drover_session_full_path(const DroverSession *session, const char *path);
 const char *drover_session_strip_chroot(const DroverSession *session, const char *path);
+/* "user:password", or NULL. */
+const char *drover_session_digest(const DroverSession *session);
 const struct ACL_vector *drover_session_acl(const DroverSession *session);
 DroverSessionCounters *drover_session_count(DroverSession *session);
 void drover_session_notify_write(DroverSession *session, const char *path, GBytes *data,

@@ -666,6 +666,12 @@ drover_session_handle(DroverSession *session)
     return session->connected ? session->handle->zh : NULL;
 }
 
+const char *
+drover_session_digest(const DroverSession *session)
+{
+    return session->digest;
+}
+
 const struct ACL_vector *
 drover_session_acl(const DroverSession *session)
 {

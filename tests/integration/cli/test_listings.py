@@ -1,12 +1,14 @@
 """drover list, request-list, info: what is printed, and that nothing is written."""
 
 import json
+import struct
 import threading
 import time
 import unicodedata
 import unittest
 
-from cli_case import CliCase, Cutter
+from cli_case import CliCase, Cutter, wait_until
+from transactions import TransactionLog
 
 NODE_HEADERS = ['ID', 'Provider', 'Label', 'Server ID', 'Public IPv4', 'IPv6', 'State', 'Age',
                 'Locked', 'Pool', 'Hostname', 'Private IPv4', 'AZ', 'Username', 'Port', 'Launcher',
@@ -16,6 +18,8 @@ NODE_KEYS = ['id', 'provider', 'label', 'server_id', 'public_ipv4', 'ipv6', 'sta
              'launcher', 'allocated_to', 'hold_job', 'comment', 'user_data', 'driver_data']
 REQUEST_KEYS = ['id', 'relative_priority', 'state', 'requestor', 'node_types', 'nodes',
                 'declined_by', 'event_id']
+
+MULTI_READ = 22  # the request that servers before ZooKeeper 3.6 hang up on
 
 
 def width(text):
@@ -164,6 +168,47 @@ class ListTest(CliCase):
         listed = self.drover('list', '--json', config=self.through(cutter))
         self.assertTrue(cutter.has_cut)
         self.assertEqual((listed.status, len(listed.json)), (0, 300))
+
+    def put_thousand(self, **fields):
+        self.zk.ensure_path('/nodepool/nodes')
+        record = json.dumps({'state': 'ready', **fields}).encode()
+        for created in [self.zk.create_async('/nodepool/nodes/', record, sequence=True)
+                        for _ in range(1000)]:
+            created.get()
+
+    def list_many_through(self, **cut):
+        """Nodes enough to be read in few requests, on a connection that is cut."""
+        self.put_thousand(comment=500 * 'x')
+        self.lock('0000000998')
+        cutter = Cutter(self.server.port, **cut)
+        listed = self.drover('list', '--json', config=self.through(cutter))
+        self.assertTrue(cutter.has_cut)
+        self.assertEqual((listed.status, listed.err, len(listed.json)), (0, '', 1000))
+        self.assertEqual([node['locked'] for node in listed.json[997:]],
+                         ['unlocked', 'locked', 'unlocked'])
+
+    def test_server_without_reads_of_many_nodes(self):
+        self.list_many_through(request=struct.pack('>ii', 0, MULTI_READ))
+
+    def test_connection_lost_while_many_nodes_are_read(self):
+        self.list_many_through(answered=300000)
+
+    def test_sessions_are_ended(self):
+        self.put_thousand()
+        log = TransactionLog(f'{self.server.folder}/data')
+        self.addCleanup(log.close)
+        before = {one.session for one in log if one.kind == 'begin'}
+        self.assertEqual(len(self.drover('list', '--json').json), 1000)
+        begun, ended = set(), set()
+        wait_until(lambda: self.note_sessions(log, begun, ended))
+        self.assertEqual((len(begun), begun & before), (2, set()))
+
+    @staticmethod
+    def note_sessions(log, begun, ended):
+        """Whether all that have begun have ended."""
+        for one in log:
+            {'begin': begun, 'end': ended}.get(one.kind, set()).add(one.session)
+        return begun <= ended
 
     def test_ten_thousand_nodes(self):
         record = json.dumps({'state': 'ready', 'state_time': time.time(), 'type': ['l'],

@@ -3,7 +3,7 @@
 
 #include "fixture.h"
 #include "support/wait.h"
-#include "zk/operation.h"
+#include "zk/bulk.h"
 #include "zk/session.h"
 
 enum { WAIT_MS = 30000 };
@@ -42,6 +42,18 @@ note_reply(const DroverReadReply *reply, gpointer user_data)
 }
 
 static void
+read_in_bulk(DroverSession *session, const char *path)
+{
+    gboolean is_read = FALSE;
+    DroverBulkRead read = {.path = path, .user_data = &is_read};
+    g_autoptr(GError) error = NULL;
+
+    drover_bulk_read(session, &read, 1, WAIT_MS / 1000, note_reply, &error);
+    g_assert_no_error(error);
+    g_assert_true(is_read);
+}
+
+static void
 test_works(void)
 {
     g_autoptr(TestZookeeper) server = start_server("named", NULL);
@@ -56,6 +68,7 @@ test_works(void)
     g_assert_true(test_wait_until(is_connected, session, WAIT_MS));
     drover_session_ensure(session, "/a/b", note_reply, &is_made);
     g_assert_true(test_wait_for(&is_made, WAIT_MS));
+    read_in_bulk(session, "/a/b");
 
     id = drover_session_id(session);
     g_assert_true(test_zookeeper_restart(server, &error));
