@@ -136,12 +136,12 @@ drover_launch_make(DroverLaunch *launch)
 
     add_input(inputs, &n, "image", launch->image);
     add_input(inputs, &n, "az", launch->zone);
-    if (launch->timed_out)
+    if (launch->timed_out) {
         drover_launch_fail_for_time(launch);
-    else if (launch->image_missing)
+    } else if (launch->image_missing) {
         drover_launch_fail_attempt(launch, DROVER_LOG_ERROR, "nodepool",
                                    "there is no image to launch from", FALSE, TRUE, 0);
-    else {
+    } else {
         drover_launch_offer(launch);
         drover_launch_submit(launch, DROVER_TASK_MACHINE_CREATE, id, inputs, on_made, on_id_known);
     }

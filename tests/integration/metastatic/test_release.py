@@ -122,6 +122,15 @@ class Release(MetastaticCase):
         self.wait_for_gone(two)
         self.assertEqual(sorted(self.backing()), sorted([one, three]))
 
+    def test_new_node_in_the_moment_of_release(self):
+        """Few tries of what ME-22 wants many of: a node is never on a machine that was given back."""
+        self.begin(self.backing_provider(), metastatic(slot_label(grace_time=0)))
+        for _ in range(10):
+            request, _, node = self.serve()
+            one, _ = self.place_of(node)
+            self.assertEqual(self.observer.sync().node(one)['state'], 'in-use')
+            self.give_back(request)
+
 
 if __name__ == '__main__':
     unittest.main()
