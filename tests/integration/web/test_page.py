@@ -43,6 +43,18 @@ class Events:
         return event
 
 
+def contrast(one, other):
+    """By WCAG 2.1, of two colours of three or six hexadecimal digits."""
+    def luminance(colour):
+        digits = colour if len(colour) == 6 else ''.join(2 * digit for digit in colour)
+        parts = [int(digits[at:at + 2], 16) / 255 for at in (0, 2, 4)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+                  for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
 class Page(LauncherCase):
     def start(self, *nodes):
         self.launcher_ = self.start_with(*nodes, webapp=WEBAPP)
@@ -118,6 +130,35 @@ class Page(LauncherCase):
         self.assertIn("default-src 'none'", answer.headers['Content-Security-Policy'])
         self.assertNotIn('innerHTML', answer.text)
         self.assertEqual(self.site.get('/').status, 404)
+
+    def test_contrasts(self):
+        """4.5 for texts, 3 for edges of controls, the focus and bars, in both themes."""
+        self.start(machine('127.0.10.1', 'l'))
+        themes = re.findall(r'^:root[^{]*{([^}]*)}', self.site.get('/overview').text, re.M)
+        self.assertEqual(len(themes), 2)
+        for theme in themes:
+            colours = dict(re.findall(r'--(\w+): #(\w+);', theme))
+            wanted = {(name, ground): 4.5 for name in ('fore', 'dim', 'full')
+                      for ground in ('back', 'card')}
+            wanted |= {(name, 'back'): 3 for name in ('edge', 'focus')}
+            wanted |= {('edge', 'card'): 3, ('bar', 'line'): 3, ('full', 'line'): 3}
+            low = [pair for pair, least in wanted.items()
+                   if contrast(*(colours[name] for name in pair)) < least]
+            self.assertEqual(low, [])
+
+    def test_structure_for_those_who_do_not_see_it(self):
+        self.start(machine('127.0.10.1', 'l'))
+        page = self.site.get('/overview').text
+        self.assertIn('<html lang="en">', page)
+        self.assertIn('<title>Drover</title>', page)
+        ids = re.findall(r' id="(\w+)"', page)
+        self.assertEqual(len(ids), len(set(ids)))
+        for landmark in ('header', 'nav', 'main', 'h1'):
+            self.assertEqual(len(re.findall(f'<{landmark}[ >]', page)), 1, landmark)
+        tables = re.findall('<table[^>]*>', page)
+        names = re.findall('<table aria-labelledby="(\\w+)">', page)
+        self.assertEqual((len(tables), set(names) - set(ids)), (len(names), set()))
+        self.assertEqual(re.findall('<th(?! scope="col")[ >]', page), [])
 
     @unittest.skipUnless(shutil.which('chromium'), 'needs chromium')
     def test_in_a_browser(self):
