@@ -31,16 +31,17 @@ check_isolation(const DroverConfigSource *source, const DroverProviderConfig *pr
 /* ---- Rings ---- */
 
 typedef struct {
-    const GPtrArray *providers;
-    const DroverProviderConfig *start;
-} Search;
+    const DroverProviderConfig *provider;
+    const struct drover_value *label;
+} Offer;
 
-/* The provider's machines are in the end its own. */
-static gboolean
-leads_back(const Search *search, const char *label, guint length)
+static GArray *
+list_offers(const GPtrArray *providers)
 {
-    for (guint i = 0; label != NULL && i < search->providers->len; i++) {
-        const DroverProviderConfig *provider = search->providers->pdata[i];
+    GArray *offers = g_array_new(FALSE, FALSE, sizeof(Offer));
+
+    for (guint i = 0; i < providers->len; i++) {
+        const DroverProviderConfig *provider = providers->pdata[i];
         const struct drover_value *pools = drover_value_get(provider->values, "pools");
 
         for (gsize j = 0; j < drover_value_length(pools); j++) {
@@ -48,48 +49,52 @@ leads_back(const Search *search, const char *label, guint length)
                 drover_value_get(drover_value_item(pools, j), "labels");
 
             for (gsize k = 0; k < drover_value_length(labels); k++) {
-                const struct drover_value *entry = drover_value_item(labels, k);
+                const Offer offer = {provider, drover_value_item(labels, k)};
 
-                if (strcmp(drover_value_get_string(entry, "name", ""), label) == 0 &&
-                    (provider == search->start || length == LONGEST_CHAIN ||
-                     leads_back(search, drover_value_get_string(entry, "backing-label", NULL),
-                                length + 1)))
-                    return TRUE;
+                g_array_append_val(offers, offer);
             }
         }
+    }
+    return offers;
+}
+
+/* The provider's machines are in the end its own. */
+static gboolean
+leads_back(const GArray *offers, const DroverProviderConfig *start, const char *label, guint length)
+{
+    for (guint i = 0; label != NULL && i < offers->len; i++) {
+        const Offer *offer = &g_array_index(offers, Offer, i);
+
+        if (strcmp(drover_value_get_string(offer->label, "name", ""), label) == 0 &&
+            (offer->provider == start || length == LONGEST_CHAIN ||
+             leads_back(offers, start, drover_value_get_string(offer->label, "backing-label", NULL),
+                        length + 1)))
+            return TRUE;
     }
     return FALSE;
 }
 
 static void
-check_label(const DroverConfigSource *source, const Search *search,
-            const struct drover_value *label)
+check_offer(const DroverConfigSource *source, const GArray *offers, const Offer *offer)
 {
-    const struct drover_value *backing = drover_value_get(label, "backing-label");
+    const struct drover_value *backing = drover_value_get(offer->label, "backing-label");
     g_autofree char *text = NULL;
 
-    if (!leads_back(search, drover_value_string(backing), 1))
+    if (!leads_back(offers, offer->provider, drover_value_string(backing), 1))
         return;
-    text =
-        g_strdup_printf("label %s: the backing-label %s leads back to this provider",
-                        drover_value_get_string(label, "name", ""), drover_value_string(backing));
-    report(source, search->start, backing, text);
+    text = g_strdup_printf("label %s: the backing-label %s leads back to this provider",
+                           drover_value_get_string(offer->label, "name", ""),
+                           drover_value_string(backing));
+    report(source, offer->provider, backing, text);
 }
 
 void
 drover_backing_check(const DroverConfigSource *source, const GPtrArray *providers)
 {
-    for (guint i = 0; i < providers->len; i++) {
-        const Search search = {providers, providers->pdata[i]};
-        const struct drover_value *pools = drover_value_get(search.start->values, "pools");
+    g_autoptr(GArray) offers = list_offers(providers);
 
-        check_isolation(source, search.start);
-        for (gsize j = 0; j < drover_value_length(pools); j++) {
-            const struct drover_value *labels =
-                drover_value_get(drover_value_item(pools, j), "labels");
-
-            for (gsize k = 0; k < drover_value_length(labels); k++)
-                check_label(source, &search, drover_value_item(labels, k));
-        }
-    }
+    for (guint i = 0; i < providers->len; i++)
+        check_isolation(source, providers->pdata[i]);
+    for (guint i = 0; i < offers->len; i++)
+        check_offer(source, offers, &g_array_index(offers, Offer, i));
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/uuid.h"
 
 static const char *const state_names[] = {"requested", "pending", "fulfilled", "failed", NULL};
 
@@ -122,9 +123,7 @@ drover_request_record(const DroverRequest *request)
 json_t *
 drover_request_new_record(const char *const *labels, const char *requestor, gboolean reuse)
 {
-    g_autofree char *uuid = g_uuid_string_random();
-    g_auto(GStrv) parts = g_strsplit(uuid, "-", -1);
-    g_autofree char *event_id = g_strjoinv("", parts);
+    g_autofree char *event_id = drover_uuid_digits();
     json_t *record = json_object();
 
     drover_request_record_set_state(record, DROVER_REQUEST_REQUESTED);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/uuid.h"
 #include "zk/operation.h"
 
 #define MARKER "__lock__"
@@ -67,6 +68,14 @@ gboolean
 drover_lock_is_of_holder(const char *name, const char *holder)
 {
     return drover_lock_sequence(name) != NULL && g_str_has_prefix(name, holder);
+}
+
+char *
+drover_lock_new_name(void)
+{
+    g_autofree char *digits = drover_uuid_digits();
+
+    return g_strconcat(digits, MARKER, NULL);
 }
 
 /* Of two contenders, by their sequences; a number that has wrapped below zero comes first. */

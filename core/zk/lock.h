@@ -82,5 +82,7 @@ void drover_lock_ask_inherited(DroverSession *session, const char *directory,
 const char *drover_lock_sequence(const char *name);
 /* TRUE for a contender of the holder that has this identity (drover_session_holder). */
 gboolean drover_lock_is_of_holder(const char *name, const char *holder);
+/* Of a contender that is no session's, up to its sequence. Free with g_free. */
+char *drover_lock_new_name(void);
 /* The contender that holds the lock, or NULL when there is none. Points into the list. */
 const char *drover_lock_find_holder(const char *const *names);

@@ -182,10 +182,6 @@ check_label(const struct drover_value *label, void *data)
     if (max_age >= 0 && max_age < drover_value_get_integer(label, "min-retention-time", 0))
         drover_report_error(check->report, drover_value_get(label, "max-age"),
                             "label %s: max-age is less than min-retention-time", name_of(label));
-    if (find_label(check->config, backing_label_of(label)) != NULL)
-        drover_report_error(check->report, drover_value_get(label, "backing-label"),
-                            "label %s: the backing-label %s is one of this provider's own",
-                            name_of(label), backing_label_of(label));
     first = for_labels(check->config, has_same_backing_label, check);
     if (first != label)
         compare(check, first);

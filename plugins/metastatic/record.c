@@ -155,13 +155,14 @@ is_over_age(const struct metastatic *self, const struct record *record)
     return max_age >= 0 && wall_clock() - record->launched > max_age;
 }
 
-static gboolean
-has_room(const struct record *record)
+static guint
+count_occupants(const struct record *record)
 {
+    guint count = 0;
+
     for (guint i = 0; i < record->slots; i++)
-        if (record->occupants[i] == NULL)
-            return TRUE;
-    return FALSE;
+        count += record->occupants[i] != NULL;
+    return count;
 }
 
 struct record *
@@ -171,7 +172,7 @@ record_with_room(struct metastatic *self, const char *label)
         struct record *record = self->records->pdata[i];
 
         if (strcmp(record->label, label) != 0 || record->failed || record->releasing ||
-            record->gone || !has_room(record))
+            record->gone || count_occupants(record) == record->slots)
             continue;
         if (!is_over_age(self, record))
             return record;
@@ -228,11 +229,9 @@ record_note_occupant(struct metastatic *self, struct record *record, guint slot,
     record->occupants[slot] = g_strdup(node_id);
 }
 
-gboolean
+void
 record_vacate(struct metastatic *self, const char *node_id, const struct record *kept, guint slot)
 {
-    gboolean found = FALSE;
-
     for (guint i = 0; i < self->records->len; i++) {
         struct record *record = self->records->pdata[i];
 
@@ -241,22 +240,11 @@ record_vacate(struct metastatic *self, const char *node_id, const struct record 
                 continue;
             g_clear_pointer(&record->occupants[j], g_free);
             record->last_used = drover_now();
-            found = TRUE;
             drover_provider_log(self->provider, DROVER_INFO,
                                 "node %s has slot %u of the backing node %s no more", node_id, j,
                                 name_of(record));
         }
     }
-    return found;
-}
-
-gboolean
-record_is_empty(const struct record *record)
-{
-    for (guint i = 0; i < record->slots; i++)
-        if (record->occupants[i] != NULL)
-            return FALSE;
-    return TRUE;
 }
 
 /* ---- Its end ---- */
@@ -312,7 +300,7 @@ record_look(struct metastatic *self, struct record *record)
 {
     if (is_over_age(self, record))
         record_fail(self, record, "it is over its max-age");
-    if (record->releasing || !record_is_empty(record) || !is_time(self, record))
+    if (record->releasing || count_occupants(record) > 0 || !is_time(self, record))
         return;
     if (record->node != NULL && !record->gone) {
         record->releasing = TRUE;

@@ -60,10 +60,9 @@ guint record_occupy(struct metastatic *self, struct record *record, const char *
 /* A slot is the node's, as it is written down. */
 void record_note_occupant(struct metastatic *self, struct record *record, guint slot,
                           const char *node_id);
-/* All slots that the node has but one of `kept`, which may be NULL; whether it had any. */
-gboolean record_vacate(struct metastatic *self, const char *node_id, const struct record *kept,
-                       guint slot);
-gboolean record_is_empty(const struct record *record);
+/* All slots that the node has but one of `kept`, which may be NULL. */
+void record_vacate(struct metastatic *self, const char *node_id, const struct record *kept,
+                   guint slot);
 
 /* ---- Its end ---- */
 

@@ -13,9 +13,7 @@ on_stored(DroverHeldNode *node, DroverHeldOutcome outcome, gpointer user_data)
     DroverLaunch *launch = user_data;
     DroverLaunchBinding binding = launch->binding;
 
-    launch->binding.fields = NULL;
     clear_binding(launch);
-    json_decref(binding.fields);
     if (outcome != DROVER_HELD_DONE && outcome != DROVER_HELD_REFUSED) {
         drover_launch_lose(launch);
         return;
@@ -32,7 +30,6 @@ drover_launch_store_binding(DroverLaunch *launch)
                                     launch->binding.user_data, on_stored, launch);
 }
 
-/* The fields are copied. */
 static void
 give_slot(const json_t *fields, DroverHeldOther proof, DroverBackingBoundFunc done,
           gpointer user_data, gpointer data)

@@ -2,6 +2,7 @@
 
 #include "launcher/cluster/node-claim.h"
 #include "launcher/provider/backing-private.h"
+#include "zk/lock.h"
 #include "zk/operation.h"
 
 #define REQUEST_PREFIX DROVER_REQUESTS_PATH "/100-"
@@ -84,6 +85,14 @@ fail(Ticket *ticket, const char *reason)
     forget(ticket);
 }
 
+/* Nobody is to answer the request any more. */
+static void
+give_up(Ticket *ticket, const char *reason)
+{
+    delete_request(ticket);
+    fail(ticket, reason);
+}
+
 /* A node that it had got meanwhile is freed as that of any request that is gone. */
 static void
 end(Ticket *ticket)
@@ -158,10 +167,8 @@ static void
 add_contender(DroverChange *change, const DroverBacking *backing, const char *node_id)
 {
     g_autoptr(GBytes) owner = g_bytes_new(backing->owner, strlen(backing->owner));
-    g_autofree char *lock = drover_node_lock_path(node_id), *uuid = g_uuid_string_random();
-    g_auto(GStrv) parts = g_strsplit(uuid, "-", -1);
-    g_autofree char *digits = g_strjoinv("", parts);
-    g_autofree char *path = g_strconcat(lock, "/", digits, "__lock__", NULL);
+    g_autofree char *lock = drover_node_lock_path(node_id), *name = drover_lock_new_name();
+    g_autofree char *path = g_strconcat(lock, "/", name, NULL);
 
     drover_change_create(change, path, owner, ZOO_SEQUENCE);
 }
@@ -194,8 +201,7 @@ be_patient(Ticket *ticket, const char *node_id)
         drover_cache_lock(drover_cluster_nodes(cluster), node_id);
         return;
     }
-    delete_request(ticket);
-    fail(ticket, "the backing node is locked by somebody else");
+    give_up(ticket, "the backing node is locked by somebody else");
 }
 
 static void
@@ -238,8 +244,7 @@ claim(Ticket *ticket, const DroverRequest *request)
     DroverChange *change;
 
     if (node == NULL || node->state != DROVER_NODE_READY) {
-        delete_request(ticket);
-        fail(ticket, "the backing node is gone");
+        give_up(ticket, "the backing node is gone");
         return;
     }
     record = drover_node_record(node);
@@ -264,8 +269,7 @@ step(Ticket *ticket)
         if (drover_cluster_is_settled(cluster))
             fail(ticket, "somebody deleted the request");
     } else if (request->state == DROVER_REQUEST_FAILED) {
-        delete_request(ticket);
-        fail(ticket, "the request failed");
+        give_up(ticket, "the request failed");
     } else if (request->state == DROVER_REQUEST_FULFILLED && drover_cluster_is_settled(cluster)) {
         claim(ticket, request);
     }

@@ -122,9 +122,9 @@ change_node(Wish *wish, const DroverNode *node)
 
 /* ---- A slot ---- */
 
-/* The other node that has it; NULL: none. */
+/* Another node that has the slot, or any with DROVER_NO_SLOT; NULL: none. */
 static const char *
-find_occupant(const Wish *wish)
+find_occupant(const Wish *wish, int number)
 {
     GHashTableIter iter;
     gpointer id, value;
@@ -133,8 +133,9 @@ find_occupant(const Wish *wish)
     while (g_hash_table_iter_next(&iter, &id, &value)) {
         const DroverBackingSlot *slot = value;
 
-        if (slot->slot == wish->slot && strcmp(slot->backing_node, wish->backing_node) == 0 &&
-            strcmp(id, wish->node_id) != 0)
+        if ((number == DROVER_NO_SLOT || slot->slot == number) &&
+            strcmp(slot->backing_node, wish->backing_node) == 0 &&
+            g_strcmp0(id, wish->node_id) != 0)
             return id;
     }
     return NULL;
@@ -155,7 +156,7 @@ prove(DroverChange *change, gpointer user_data)
     const DroverNode *node = find_node(wish);
     g_autofree char *path = drover_node_path(wish->backing_node);
 
-    if (contender_of(wish) == NULL || node == NULL || find_occupant(wish) != NULL ||
+    if (contender_of(wish) == NULL || node == NULL || find_occupant(wish, wish->slot) != NULL ||
         !drover_cluster_is_settled(wish->backing->parts->cluster))
         return FALSE;
     drover_change_expect(change, contender_of(wish), -1);
@@ -198,7 +199,7 @@ try_to_assign(Wish *wish)
 {
     DroverBacking *backing = wish->backing;
     const DroverBackingLaunch *launch = g_hash_table_lookup(backing->launches, wish->node_id);
-    const char *occupant = find_occupant(wish);
+    const char *occupant = find_occupant(wish, wish->slot);
 
     if (launch != NULL && occupant == NULL && contender_of(wish) != NULL) {
         assign(wish, launch);
@@ -212,19 +213,6 @@ try_to_assign(Wish *wish)
 
 /* ---- The pass ---- */
 
-static gboolean
-has_slots(const Wish *wish)
-{
-    GHashTableIter iter;
-    gpointer slot;
-
-    g_hash_table_iter_init(&iter, wish->backing->slots);
-    while (g_hash_table_iter_next(&iter, NULL, &slot))
-        if (strcmp(((const DroverBackingSlot *)slot)->backing_node, wish->backing_node) == 0)
-            return TRUE;
-    return FALSE;
-}
-
 static void
 step(Wish *wish)
 {
@@ -234,7 +222,8 @@ step(Wish *wish)
         try_to_assign(wish);
     } else if (contender_of(wish) == NULL || node == NULL) {
         forget(wish);
-    } else if (wish->kind == DROVER_BACKING_RELEASE && has_slots(wish)) {
+    } else if (wish->kind == DROVER_BACKING_RELEASE &&
+               find_occupant(wish, DROVER_NO_SLOT) != NULL) {
         drover_backing_tell(wish->backing, DROVER_BACKING_KEPT,
                             json_pack("{s:s}", "backing_node", wish->backing_node));
         forget(wish);

@@ -422,5 +422,8 @@ drover_backing_free(DroverBacking *backing)
         drover_backing_withdraw_ticket(backing, *(const guint64 *)number->data);
     g_ptr_array_remove(backing->parts->backings, backing);
     backing->parts = NULL;
+    /* They hold it, as it holds them. */
+    g_hash_table_remove_all(backing->tickets);
+    g_ptr_array_set_size(backing->wishes, 0);
     drover_backing_unref(backing);
 }

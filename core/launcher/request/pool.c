@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/uuid.h"
 #include "launcher/cluster/host-name.h"
 
 void
@@ -180,9 +181,7 @@ drover_pool_note_request(DroverPool *pool, const char *id, const DroverRequest *
 static char *
 new_launcher_id(const char *provider, const char *name)
 {
-    g_autofree char *uuid = g_uuid_string_random();
-    g_auto(GStrv) parts = g_strsplit(uuid, "-", -1);
-    g_autofree char *hex = g_strjoinv("", parts);
+    g_autofree char *hex = drover_uuid_digits();
 
     return g_strdup_printf("%s-PoolWorker.%s-%s-%s", drover_host_fqdn(), provider, name, hex);
 }
