@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "http/fields.h"
 #include "http/parameters.h"
 
 #define MOST_CONNECTIONS 256 /* more wait to be accepted */
@@ -44,7 +45,9 @@ struct _DroverHttpExchange {
     char *address; /* as it was sent */
     char *method, *path, *joined;
     GHashTable *parameters;
+    GHashTable *fields; /* of the head, see fields.h */
     GByteArray *body;
+    gboolean malformed; /* the head */
     gboolean began, handed_over, suspended, answered, queued;
     guint status; /* of the answer */
     char *type;
@@ -123,6 +126,7 @@ static void
 exchange_free(DroverHttpExchange *exchange)
 {
     g_hash_table_unref(exchange->parameters);
+    g_hash_table_unref(exchange->fields);
     g_byte_array_unref(exchange->body);
     g_array_unref(exchange->headers);
     if (exchange->content != NULL)
@@ -145,6 +149,7 @@ on_address(void *data, const char *address, struct MHD_Connection *connection)
     exchange->connection = connection;
     exchange->address = g_strdup(address);
     exchange->parameters = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    exchange->fields = drover_http_fields_new();
     exchange->body = g_byte_array_new();
     exchange->headers = g_array_new(FALSE, FALSE, sizeof(Header));
     g_array_set_clear_func(exchange->headers, clear_header);
@@ -194,9 +199,7 @@ drover_http_parameters(const DroverHttpExchange *exchange)
 const char *
 drover_http_header(const DroverHttpExchange *exchange, const char *name)
 {
-    return exchange->connection != NULL
-               ? MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name)
-               : NULL;
+    return drover_http_get_field(exchange->fields, name);
 }
 
 const char *
@@ -369,6 +372,22 @@ refuse(DroverHttpExchange *exchange, guint status, const char *text)
 
 /* ---- Requests ---- */
 
+static enum MHD_Result
+read_field(void *data, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    DroverHttpExchange *exchange = data;
+
+    exchange->malformed = !drover_http_add_field(exchange->fields, name, value);
+    return exchange->malformed ? MHD_NO : MHD_YES;
+}
+
+static gboolean
+read_fields(DroverHttpExchange *exchange)
+{
+    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, read_field, exchange);
+    return !exchange->malformed;
+}
+
 /* Path and query. */
 static gboolean
 read_address(DroverHttpExchange *exchange)
@@ -412,6 +431,8 @@ begin(DroverHttpExchange *exchange, const char *method)
         drover_http_add_header(exchange, "Retry-After", "1");
         return refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many connections");
     }
+    if (!read_fields(exchange))
+        return refuse(exchange, MHD_HTTP_BAD_REQUEST, "The header fields can be read in two ways");
     if (!g_strv_contains((const char *const *)server->methods, method)) {
         drover_http_add_header(exchange, "Allow", server->allow);
         return refuse(exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "Method not allowed");

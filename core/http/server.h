@@ -4,8 +4,9 @@
  *
  *     request ─► method, path and query are checked ─► handler ─► answer, now or later
  *
- * Answered without the handler: 400 for what is no request or not well encoded, 405 for other
- * methods, 413 and 431 for what is too large, 503 when there are too many connections.
+ * Answered without the handler: 400 for what is no request, not well encoded, or may be read in two
+ * ways (see fields.h), 405 for other methods, 413 and 431 for what is too large, 503 when there are
+ * too many connections.
  */
 #pragma once
 
@@ -42,6 +43,7 @@ const char *drover_http_path(const DroverHttpExchange *exchange);   /* decoded, 
 const char *drover_http_parameter(const DroverHttpExchange *exchange, const char *name);
 /* All of them, in one text that is the same for the same ones. */
 const char *drover_http_parameters(const DroverHttpExchange *exchange);
+/* Of several of one name all values, joined by ", ". NULL: none. */
 const char *drover_http_header(const DroverHttpExchange *exchange, const char *name);
 /* What was posted. */
 const char *drover_http_body(const DroverHttpExchange *exchange, gsize *length);

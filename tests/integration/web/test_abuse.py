@@ -1,5 +1,6 @@
 """Clients that ask for too much, or go on for ever: they are cut off, and the work goes on."""
 
+import base64
 import contextlib
 import errno
 import resource
@@ -168,6 +169,116 @@ class Abuse(LauncherCase):
                 if not data:
                     selector.unregister(key.fileobj)
         self.assertEqual(answered, 100)
+
+
+class Tokens(LauncherCase):
+    """Who has no token of the configuration gets nowhere, however it is dressed up."""
+    TOKEN = 'token-of-the-deployer'
+    OTHER = 'token-of-the-nightly'
+    REQUESTS = '/api/v1/requests'
+
+    def setUp(self):
+        super().setUp()
+        tokens = [{'name': 'deploy', 'token': self.TOKEN}, {'name': 'night', 'token': self.OTHER}]
+        self.launcher_ = self.start_with(machine('127.0.10.1', 'l'), webapp=WEBAPP,
+                                         api={'tokens': tokens})
+        self.site = Site(self.launcher_)
+
+    def ask(self, *fields, method='GET', path=REQUESTS):
+        """The code of the answer, and its body; the fields go out as they are."""
+        head = [f'{method} {path} HTTP/1.1'.encode(), b'Host: h', b'Connection: close',
+                b'Content-Length: 0', *fields, b'', b'']
+        with self.site.connect() as client:
+            client.sendall(b'\r\n'.join(head))
+            with client.makefile('rb') as answer:
+                head, _, body = answer.read().partition(b'\r\n\r\n')
+        return int(head.split()[1]), body
+
+    def assert_refused(self, *fields, code=401):
+        """And told nothing but that."""
+        answers = set()
+        for method, path in (('GET', self.REQUESTS), ('POST', self.REQUESTS),
+                             ('GET', f'{self.REQUESTS}/200-0000000000'),
+                             ('DELETE', f'{self.REQUESTS}/200-0000000000'), ('GET', '/api/v1/x')):
+            answers.add(self.ask(*fields, method=method, path=path))
+        self.assertEqual([status for status, _ in answers], [code], fields)
+        for line in [*self.launcher_.lines, *(body.decode() for _, body in answers)]:
+            self.assertNotIn(self.TOKEN, line)
+
+    def bearer(self, value):
+        return b'Authorization: Bearer ' + value
+
+    def test_right_token(self):
+        right = self.TOKEN.encode()
+        self.assertEqual(self.ask(self.bearer(right)), (200, b'[]'))
+        self.assertEqual(self.ask(b'authorization: bEARER ' + right), (200, b'[]'))
+
+    def test_no_token(self):
+        self.assert_refused()
+        for field in (b'Authorization:', b'Authorization: Bearer', b'Authorization: Bearer '):
+            self.assert_refused(field)
+
+    def test_wrong_scheme(self):
+        right = self.TOKEN.encode()
+        for value in (right, b'Basic ' + right, b'Token ' + right, b'Bearer:' + right,
+                      b'Bearer' + right, b'Basic Bearer ' + right,
+                      b'Basic ' + base64.b64encode(b'deploy:' + right)):
+            self.assert_refused(b'Authorization: ' + value)
+
+    def test_nearly_right(self):
+        right = self.TOKEN.encode()
+        for value in (right[:-1], right + b'x', right + right, right + b'\t', b'"' + right + b'"',
+                      right + b', ' + right, right + b'\\0', right + b'%00', right + b'\xff',
+                      right.upper(), b'deploy', b'api:deploy'):
+            self.assert_refused(self.bearer(value))
+
+    def test_strange_letters(self):
+        for value in (b'\xff' * 21, b'\x80', 'ключ-от-машины'.encode(), '🔑'.encode() * 5,
+                      self.TOKEN.replace('o', 'о').encode(), b'\x01\x7f'):
+            self.assert_refused(self.bearer(value))
+
+    def test_long_tokens(self):
+        self.assert_refused(self.bearer(b'x' * 10_000))
+        self.assert_refused(self.bearer(self.TOKEN.encode() + b'x' * 10_000))
+        self.assert_refused(self.bearer(b'x' * 100_000), code=431)
+
+    def test_two_fields(self):
+        """Whichever of them a proxy has gone by."""
+        right, other = (self.bearer(one.encode()) for one in (self.TOKEN, self.OTHER))
+        wrong = self.bearer(b'wrong')
+        for fields in ((right, right), (right, other), (right, wrong), (wrong, right),
+                       (right, b'AUTHORIZATION: x'), (b'Authorization:', right)):
+            self.assert_refused(*fields, code=400)
+
+    def test_token_elsewhere(self):
+        for path in ('?token=', '?access_token=', '?Authorization=Bearer%20'):
+            self.assertEqual(self.ask(path=f'{self.REQUESTS}{path}{self.TOKEN}')[0], 401)
+        for field in ('Proxy-Authorization: Bearer ', 'X-Auth-Token: ', 'Cookie: token='):
+            self.assert_refused((field + self.TOKEN).encode())
+
+    def test_two_lengths(self):
+        """A request that hides another one behind what a proxy takes for its body."""
+        hidden = (f'GET {self.REQUESTS} HTTP/1.1\r\nHost: h\r\n'
+                  f'Authorization: Bearer {self.TOKEN}\r\n\r\n').encode()
+        chunks = b'0\r\n\r\n'
+        for fields in (b'Content-Length: 0\r\nContent-Length: %d\r\n' % len(hidden),
+                       b'Transfer-Encoding: chunked\r\nContent-Length: %d\r\n' % len(hidden)):
+            with self.site.connect() as client:
+                client.sendall(b'POST /label-list HTTP/1.1\r\nHost: h\r\n' + fields + b'\r\n' +
+                               chunks + hidden)
+                with client.makefile('rb') as answer:
+                    text = read_all(answer)
+            self.assertTrue(text.startswith(b'HTTP/1.1 400 '), text)
+            self.assertEqual(text.count(b'HTTP/1.1 '), 1, text)
+
+
+def read_all(stream):
+    """To its end, in good order or not."""
+    text = b''
+    with contextlib.suppress(ConnectionResetError):
+        while data := stream.read1():
+            text += data
+    return text
 
 
 class Large(LauncherCase):
