@@ -95,9 +95,13 @@ class Cutter:
         self.has_cut = False
         self.listener = socket.create_server(('127.0.0.1', 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self._accept)
+        self.acceptor.start()
 
     def close(self):
+        # Ended before it is closed: its number is soon another socket's, whose clients it would take.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.acceptor.join()
         self.listener.close()
 
     def _accept(self):
