@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "check/bench-private.h"
+#include "driver/cleaned.h"
 
 /* What a driver may take for one call, unless it says that it blocks; as the launcher sees it. */
 #define SLOW_MILLISECONDS 1000
@@ -104,8 +105,23 @@ on_called(void *data, const char *method, const char *url, int status, int64_t m
         drover_bench_complain(bench, "its call %s %s goes on after it was closed", method, url);
 }
 
-static const struct drover_provider_host host = {
-    .log = on_log, .fail = on_fail, .called = on_called, .backing = drover_bench_on_backing};
+static void
+on_cleaned(void *data, const char *what, uint32_t count)
+{
+    DroverBench *bench = data;
+    const char *problem = drover_cleaned_problem(what, count);
+
+    if (g_atomic_int_get(&bench->closed))
+        drover_bench_complain(bench, "it cleans after it was closed");
+    if (problem != NULL)
+        drover_bench_complain(bench, "drover_provider_cleaned(): it %s", problem);
+}
+
+static const struct drover_provider_host host = {.log = on_log,
+                                                 .fail = on_fail,
+                                                 .called = on_called,
+                                                 .backing = drover_bench_on_backing,
+                                                 .cleaned = on_cleaned};
 
 static gboolean
 open_provider(DroverBench *bench)

@@ -160,12 +160,24 @@ take_call(DroverRemote *remote, const json_t *frame)
     return TRUE;
 }
 
+/* The runner looks at what it says. */
+static gboolean
+take_cleaned(DroverRemote *remote, const json_t *frame)
+{
+    gint64 count = drover_json_integer(frame, "count", -1);
+
+    if (count < 0 || count > G_MAXUINT32)
+        return FALSE;
+    drover_provider_cleaned(remote->provider, drover_json_string(frame, "what"), (uint32_t)count);
+    return TRUE;
+}
+
 static const struct {
     const char *name;
     gboolean (*take)(DroverRemote *remote, const json_t *frame);
 } frames[] = {
     {"did", take_answer},  {"say", drover_remote_operation_said},   {"log", take_log},
-    {"called", take_call}, {"machine", drover_remote_note_machine},
+    {"called", take_call}, {"machine", drover_remote_note_machine}, {"cleaned", take_cleaned},
 };
 
 static gboolean

@@ -53,6 +53,13 @@ void drover_runner_on_backing(void *data, const struct drover_backing_call *call
 /* On the core loop: tells whoever listens. */
 void drover_runner_tell_backing(const DroverRunner *runner, const struct drover_backing_call *call);
 
+/* ---- cleaned.c ---- */
+
+/* The driver has cleaned something; see struct drover_provider_host. `data` is the runner. */
+void drover_runner_on_cleaned(void *data, const char *what, uint32_t count);
+/* On the core loop: tells whoever is interested. */
+void drover_runner_tell_cleaned(const DroverRunner *runner, const char *what, guint32 count);
+
 /* ---- inventory.c ---- */
 
 /* Of DroverMachine. */

@@ -34,6 +34,8 @@ struct _DroverRunner {
     gboolean closing;
     DroverRunnerCalledFunc called; /* or NULL; set before the thread begins */
     gpointer called_data;
+    DroverRunnerCleanedFunc cleaned; /* likewise */
+    gpointer cleaned_data;
     DroverRunnerHealthFunc health; /* or NULL, also when closing */
     gpointer health_data;
     DroverRunnerBackingFunc backing; /* or NULL */
@@ -190,6 +192,20 @@ drover_runner_tell_call(const DroverRunner *runner, const char *method, const ch
 }
 
 void
+drover_runner_set_cleaned(DroverRunner *runner, DroverRunnerCleanedFunc cleaned, gpointer user_data)
+{
+    runner->cleaned = cleaned;
+    runner->cleaned_data = user_data;
+}
+
+void
+drover_runner_tell_cleaned(const DroverRunner *runner, const char *what, guint32 count)
+{
+    if (runner->cleaned != NULL)
+        runner->cleaned(runner, what, count, runner->cleaned_data);
+}
+
+void
 drover_runner_set_backing(DroverRunner *runner, DroverRunnerBackingFunc backing, gpointer user_data)
 {
     runner->backing = backing;
@@ -269,6 +285,7 @@ static const struct drover_provider_host provider_host = {
     .called = drover_runner_on_called,
     .trouble = on_provider_trouble,
     .backing = drover_runner_on_backing,
+    .cleaned = drover_runner_on_cleaned,
     .released = on_provider_released,
 };
 

@@ -93,6 +93,14 @@ typedef void (*DroverRunnerCalledFunc)(const DroverRunner *runner, const char *m
 void drover_runner_set_called(DroverRunner *runner, DroverRunnerCalledFunc called,
                               gpointer user_data);
 
+/* The driver has removed `count` things at the cloud that nobody used, on the core loop. `what` is
+ * a word that a metric can be called, in the plural. */
+typedef void (*DroverRunnerCleanedFunc)(const DroverRunner *runner, const char *what, guint32 count,
+                                        gpointer user_data);
+/* Before it is opened. `user_data` lives as long as the core loop runs. */
+void drover_runner_set_cleaned(DroverRunner *runner, DroverRunnerCleanedFunc cleaned,
+                               gpointer user_data);
+
 /*
  * The provider has become unhealthy, `problem` is one sentence why; or healthy again, then it is
  * NULL. It is unhealthy while a call into its driver takes longer than the configuration's

@@ -37,8 +37,15 @@ on_called(void *data, const char *method, const char *url, int status, int64_t m
                                       "status", status, "ms", (json_int_t)milliseconds));
 }
 
+static void
+on_cleaned(void *data, const char *what, uint32_t count)
+{
+    drover_serve_send(data, json_pack("{s:s, s:o, s:I}", "is", "cleaned", "what",
+                                      drover_serve_text(what), "count", (json_int_t)count));
+}
+
 static const struct drover_provider_host provider_host = {
-    .log = on_provider_log, .fail = on_provider_fail, .called = on_called};
+    .log = on_provider_log, .fail = on_provider_fail, .called = on_called, .cleaned = on_cleaned};
 
 static void
 on_machine(void *data, const char *pool, const struct drover_value *config, uint32_t slots)

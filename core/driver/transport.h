@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 /* The first frame names it; another one is refused. */
-#define DROVER_TRANSPORT_VERSION 1
+#define DROVER_TRANSPORT_VERSION 2
 #define DROVER_TRANSPORT_FD      3
 /* From the driver's process, and to it, where the whole configuration is in one. */
 #define DROVER_TRANSPORT_MOST_SAID (2 * 1024 * 1024)

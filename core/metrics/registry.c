@@ -18,7 +18,7 @@ typedef struct {
     const DroverMetricSpec *spec;
     guint n_labels;
     GHashTable *series; /* text of all values -> Series */
-    GHashTable *firsts; /* of a bounded family: the values of its first label, a set */
+    GHashTable *known;  /* of a bounded family: the values of that label, a set */
 } Family;
 
 struct _DroverMetrics {
@@ -52,7 +52,7 @@ drover_metrics_new(const DroverMetricSpec *specs, guint n_specs)
         while (family->n_labels < DROVER_METRIC_LABELS && specs[i].labels[family->n_labels] != NULL)
             family->n_labels++;
         family->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_series);
-        family->firsts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        family->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     }
     return metrics;
 }
@@ -64,7 +64,7 @@ drover_metrics_free(DroverMetrics *metrics)
         return;
     for (guint i = 0; i < metrics->n_families; i++) {
         g_hash_table_unref(metrics->families[i].series);
-        g_hash_table_unref(metrics->families[i].firsts);
+        g_hash_table_unref(metrics->families[i].known);
     }
     g_free(metrics->families);
     g_free(metrics);
@@ -73,14 +73,26 @@ drover_metrics_free(DroverMetrics *metrics)
 /* ---- Series ---- */
 
 static const char *
+bound(const Family *family, const char *value)
+{
+    return g_hash_table_contains(family->known, value) ||
+                   g_hash_table_size(family->known) < MOST_VALUES
+               ? value
+               : OTHER;
+}
+
+const char *
+drover_metrics_bound(const DroverMetrics *metrics, guint family, const char *value)
+{
+    return bound(&metrics->families[family], value);
+}
+
+static const char *
 value_of(const Family *family, const char *const *labels, guint index)
 {
     const char *value = labels[index] != NULL ? labels[index] : "";
 
-    if (index > 0 || !family->spec->bounded || g_hash_table_contains(family->firsts, value) ||
-        g_hash_table_size(family->firsts) < MOST_VALUES)
-        return value;
-    return OTHER;
+    return index + 1 == family->spec->bounded ? bound(family, value) : value;
 }
 
 /* No value has a unit separator that would make two series one: names come from people. */
@@ -105,8 +117,8 @@ series_new(Family *family, const char *const *labels)
 
     for (guint i = 0; i < family->n_labels; i++)
         series->values[i] = g_utf8_make_valid(value_of(family, labels, i), -1);
-    if (spec->bounded)
-        g_hash_table_add(family->firsts, g_strdup(value_of(family, labels, 0)));
+    if (spec->bounded != 0)
+        g_hash_table_add(family->known, g_strdup(value_of(family, labels, spec->bounded - 1)));
     return series;
 }
 
@@ -155,7 +167,7 @@ void
 drover_metrics_clear(DroverMetrics *metrics, guint family)
 {
     g_hash_table_remove_all(metrics->families[family].series);
-    g_hash_table_remove_all(metrics->families[family].firsts);
+    g_hash_table_remove_all(metrics->families[family].known);
 }
 
 double

@@ -22,7 +22,8 @@ typedef struct {
     const char *labels[DROVER_METRIC_LABELS]; /* unused ones are NULL */
     const double *buckets;                    /* of a histogram: upper limits, rising */
     guint n_buckets;
-    gboolean bounded; /* the first label has at most 200 values; all others count as "other" */
+    guint bounded; /* this label, 1 the first, has at most 200 values; all others count as "other";
+                      0: none */
 } DroverMetricSpec;
 
 typedef struct _DroverMetrics DroverMetrics;
@@ -46,6 +47,9 @@ void drover_metrics_observe(DroverMetrics *metrics, guint family, const char *co
                             double value);
 /* Drops all series of the family: what is set next is all there is. */
 void drover_metrics_clear(DroverMetrics *metrics, guint family);
+
+/* What a value of the family's bounded label counts as: itself, or "other". */
+const char *drover_metrics_bound(const DroverMetrics *metrics, guint family, const char *value);
 
 /* 0 for a series that does not exist; of a histogram how much was observed. */
 double drover_metrics_get(const DroverMetrics *metrics, guint family, const char *const *labels);

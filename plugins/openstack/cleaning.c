@@ -6,7 +6,13 @@
 #include "list.h"
 #include "network.h"
 
-struct kind;
+/* What is cleaned. */
+struct kind {
+    const char *name;    /* one of them, for people */
+    const char *counted; /* what they are called in metrics */
+    const char *collection;
+    gboolean (*is_free)(const json_t *item);
+};
 
 /* What was free when it was last looked at; what is free still goes. */
 struct memory {
@@ -22,12 +28,39 @@ struct cleaning {
 
 /* ---- Deleting, in the background ---- */
 
+/* What one look has found; it is counted when the last deletion has ended. */
+struct batch {
+    const struct drover_provider *provider;
+    const struct kind *kind;
+    guint deletions; /* under way */
+    uint32_t deleted;
+};
+
 struct deletion {
     struct cleaning *cleaning;
+    struct batch *batch;
     struct call *call;
-    const char *what;
     char *id;
 };
+
+static struct batch *
+batch_new(const struct cleaning *cleaning, const struct kind *kind)
+{
+    struct batch *batch = g_new0(struct batch, 1);
+
+    batch->provider = cleaning->cloud->provider;
+    batch->kind = kind;
+    return batch;
+}
+
+static void
+batch_end(struct batch *batch)
+{
+    if (batch->deletions > 0)
+        return;
+    drover_provider_cleaned(batch->provider, batch->kind->counted, batch->deleted);
+    g_free(batch);
+}
 
 static void
 deletion_free(void *data)
@@ -35,6 +68,8 @@ deletion_free(void *data)
     struct deletion *deletion = data;
 
     call_free(deletion->call);
+    deletion->batch->deletions--;
+    batch_end(deletion->batch);
     g_free(deletion->id);
     g_free(deletion);
 }
@@ -43,27 +78,29 @@ static void
 on_deleted(struct call *call, void *data)
 {
     struct deletion *deletion = data;
-    const struct drover_provider *provider = deletion->cleaning->cloud->provider;
+    struct batch *batch = deletion->batch;
 
     if (call_failure(call) != 0 && call_failure(call) != DROVER_FAILURE_NOT_FOUND)
-        drover_provider_log(provider, DROVER_WARNING, "The leaked %s %s cannot be deleted: %s",
-                            deletion->what, deletion->id, call_message(call));
+        drover_provider_log(batch->provider, DROVER_WARNING,
+                            "The leaked %s %s cannot be deleted: %s", batch->kind->name,
+                            deletion->id, call_message(call));
     else
-        drover_provider_log(provider, DROVER_INFO, "The leaked %s %s is deleted", deletion->what,
-                            deletion->id);
+        drover_provider_log(batch->provider, DROVER_INFO, "The leaked %s %s is deleted",
+                            batch->kind->name, deletion->id);
+    batch->deleted += call_failure(call) == 0;
     g_ptr_array_remove(deletion->cleaning->calls, deletion);
 }
 
-static void delete (struct cleaning *cleaning, const char *what, const char *collection,
-                    const char *id)
+static void delete (struct cleaning *cleaning, struct batch *batch, const char *id)
 {
     struct deletion *deletion = g_new0(struct deletion, 1);
-    g_autofree char *path = call_path(collection, id, "");
+    g_autofree char *path = call_path(batch->kind->collection, id, "");
 
     deletion->cleaning = cleaning;
-    deletion->what = what;
+    deletion->batch = batch;
     deletion->id = g_strdup(id);
     deletion->call = call_new(cleaning->cloud, SERVICE_NETWORK, "DELETE", path, NULL);
+    batch->deletions++;
     g_ptr_array_add(cleaning->calls, deletion);
     call_start(deletion->call, on_deleted, deletion);
 }
@@ -85,6 +122,10 @@ is_free_floating_ip(const json_t *floating_ip)
     return list_text(floating_ip, "port_id") == NULL;
 }
 
+static const struct kind port = {"port", "ports", "/ports", is_free_port};
+static const struct kind floating_ip = {"floating IP", "floatingips", "/floatingips",
+                                        is_free_floating_ip};
+
 static void
 remember(struct memory *memory, GHashTable *ids)
 {
@@ -96,11 +137,12 @@ remember(struct memory *memory, GHashTable *ids)
 
 /* Deletes what was free before and is still. TRUE when there was anything. */
 static gboolean
-compare(struct cleaning *cleaning, struct memory *memory, const json_t *items,
-        gboolean (*is_free)(const json_t *item), const char *what, const char *collection)
+compare(struct cleaning *cleaning, const struct kind *kind, struct memory *memory,
+        const json_t *items)
 {
     GHashTable *ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    gboolean deleted = FALSE;
+    struct batch *batch = batch_new(cleaning, kind);
+    gboolean any;
     size_t index;
     json_t *item;
 
@@ -108,17 +150,17 @@ compare(struct cleaning *cleaning, struct memory *memory, const json_t *items,
     {
         const char *id = list_text(item, "id");
 
-        if (id == NULL || !is_free(item))
+        if (id == NULL || !kind->is_free(item))
             continue;
-        if (memory->ids != NULL && g_hash_table_contains(memory->ids, id)) {
-            delete (cleaning, what, collection, id);
-            deleted = TRUE;
-        } else {
+        if (memory->ids != NULL && g_hash_table_contains(memory->ids, id))
+            delete (cleaning, batch, id);
+        else
             g_hash_table_add(ids, g_strdup(id));
-        }
     }
+    any = batch->deletions > 0;
+    batch_end(batch);
     remember(memory, ids);
-    return deleted;
+    return any;
 }
 
 /* ---- A round ---- */
@@ -136,7 +178,7 @@ look_at_ports(struct cleaning *cleaning, struct drover_operation *op, int64_t be
         !settings_has_service(cloud->settings, SERVICE_NETWORK))
         return DROVER_DONE;
     step = list_get_after(cloud, LIST_DOWN_PORTS, op, began, &ports);
-    if (step == DROVER_DONE && compare(cleaning, memory, ports, is_free_port, "port", "/ports"))
+    if (step == DROVER_DONE && compare(cleaning, &port, memory, ports))
         list_expire(cloud, LIST_DOWN_PORTS);
     return step;
 }
@@ -153,8 +195,7 @@ look_at_floating_ips(struct cleaning *cleaning, struct drover_operation *op, int
         !network_has_floating_ips(cloud->settings) || memory->looked >= began)
         return DROVER_DONE;
     step = list_get_after(cloud, LIST_FLOATING_IPS, op, began, &floating_ips);
-    if (step == DROVER_DONE &&
-        compare(cleaning, memory, floating_ips, is_free_floating_ip, "floating IP", "/floatingips"))
+    if (step == DROVER_DONE && compare(cleaning, &floating_ip, memory, floating_ips))
         list_expire(cloud, LIST_FLOATING_IPS);
     return step;
 }

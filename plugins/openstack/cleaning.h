@@ -1,6 +1,6 @@
 /*
  * Ports and floating IPs that bear no mark of their owner and that nobody uses any more. Part of
- * listing resources.
+ * listing resources. How many were deleted is counted in the host's metrics.
  */
 #ifndef OPENSTACK_CLEANING_H
 #define OPENSTACK_CLEANING_H

@@ -129,6 +129,15 @@ drover_provider_call_backing(struct drover_provider *handle, const struct drover
         provider->host->backing(provider->data, call);
 }
 
+void
+drover_provider_cleaned(const struct drover_provider *handle, const char *what, uint32_t count)
+{
+    g_autoptr(Provider) provider = find(handle);
+
+    if (provider != NULL && provider->host->cleaned != NULL)
+        provider->host->cleaned(provider->data, what, count);
+}
+
 int64_t
 drover_now(void)
 {

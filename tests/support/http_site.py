@@ -7,6 +7,7 @@
 
 import http.client
 import json
+import os
 import re
 import socket
 import threading
@@ -157,3 +158,25 @@ class Statsd:
     def total(self, key):
         """The sum of a counter."""
         return sum(int(value[:-2]) for value in self.values(key) if value.endswith('|c'))
+
+
+class WithStatsd:
+    """A part of test cases: what their launchers send to statsd comes to `statsd`."""
+
+    def setUp(self):
+        super().setUp()
+        self.statsd = Statsd()
+        self.addCleanup(self.statsd.close)
+        self.set_environment(**self.statsd.environment)
+
+    def set_environment(self, **values):
+        for name, value in values.items():
+            os.environ[name] = value
+            self.addCleanup(os.environ.pop, name, None)
+
+    def tearDown(self):
+        super().tearDown()
+        for datagram in self.statsd.datagrams:
+            if '\n' in datagram:
+                self.assertLess(len(datagram.encode()), 512)  # M-27
+            self.assertNotIn('inf', datagram.lower())

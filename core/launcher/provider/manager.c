@@ -143,6 +143,12 @@ on_called(const DroverRunner *runner, const char *method, const char *url, int s
 }
 
 static void
+on_cleaned(const DroverRunner *runner, const char *what, guint32 count, gpointer telemetry)
+{
+    drover_telemetry_note_cleaned(telemetry, drover_runner_name(runner), what, count);
+}
+
+static void
 start(DroverManager *manager)
 {
     g_autoptr(GError) error = NULL;
@@ -162,6 +168,7 @@ start(DroverManager *manager)
     manager->runner_own = manager->own;
     manager->runner = drover_runner_new(driver, manager->own->name, manager->own->values);
     drover_runner_set_called(manager->runner, on_called, manager->parts->telemetry);
+    drover_runner_set_cleaned(manager->runner, on_cleaned, manager->parts->telemetry);
     drover_runner_set_health(manager->runner, on_health, manager);
     manager->hooks->runner_began(manager->user_data);
     drover_runner_open(manager->runner, on_opened, manager);

@@ -83,9 +83,19 @@ drover_telemetry_note_leak(DroverTelemetry *telemetry, const char *provider, con
 {
     g_autofree char *resource = g_strconcat(kind, "s", NULL);
 
-    drover_metrics_add(telemetry->metrics, DROVER_FAMILY_LEAKS, DROVER_LABELS(provider, resource),
-                       1);
-    drover_statsd_count(telemetry->statsd, 1, "nodepool.provider", provider, "leaked", resource,
+    drover_telemetry_note_cleaned(telemetry, provider, resource, 1);
+}
+
+/* The words are drivers', who may have many. */
+void
+drover_telemetry_note_cleaned(DroverTelemetry *telemetry, const char *provider,
+                              const char *resource, guint count)
+{
+    const char *known = drover_metrics_bound(telemetry->metrics, DROVER_FAMILY_LEAKS, resource);
+
+    drover_metrics_add(telemetry->metrics, DROVER_FAMILY_LEAKS, DROVER_LABELS(provider, known),
+                       count);
+    drover_statsd_count(telemetry->statsd, count, "nodepool.provider", provider, "leaked", known,
                         NULL);
 }
 

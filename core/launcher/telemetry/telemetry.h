@@ -35,6 +35,9 @@ void drover_telemetry_note_decline(DroverTelemetry *telemetry, const char *provi
 
 /* A leaked resource was deleted; `kind` is the driver's word, in the singular. */
 void drover_telemetry_note_leak(DroverTelemetry *telemetry, const char *provider, const char *kind);
+/* A driver has deleted so many by itself; `resource` is its word, in the plural. */
+void drover_telemetry_note_cleaned(DroverTelemetry *telemetry, const char *provider,
+                                   const char *resource, guint count);
 
 /* A driver has called its cloud's API. `status` 0: no answer. */
 void drover_telemetry_note_call(DroverTelemetry *telemetry, const char *provider,

@@ -385,6 +385,17 @@ DROVER_EXPORT int drover_provider_fail(struct drover_provider *provider,
                                        enum drover_failure failure, const char *format, ...)
     DROVER_PRINTF(3, 4);
 
+/*
+ * Since 1.1. What the driver has removed at the cloud by itself, since nobody used it any more: it
+ * is counted with the leaked resources that the host had removed by resource_delete(), which the
+ * host counts itself. `what` is the metric's word for them, in the plural ("ports", "floatingips"):
+ * 1 to 40 of a-z, 0-9, "-" and "_", the first one a letter; one of the few words that the driver
+ * has. `count` is how many, at most 1000000; of 0 nothing is said. Anything else is left out, with
+ * a warning in the log. Any thread, until provider_close() returns.
+ */
+DROVER_EXPORT void drover_provider_cleaned(const struct drover_provider *provider, const char *what,
+                                           uint32_t count);
+
 /* Monotonic milliseconds. Any thread. */
 DROVER_EXPORT int64_t drover_now(void);
 

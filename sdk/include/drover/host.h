@@ -115,6 +115,8 @@ struct drover_provider_host {
     void (*trouble)(void *data, const char *text);
     /* May be NULL: the host has no backing to offer. On the provider's thread. */
     void (*backing)(void *data, const struct drover_backing_call *call);
+    /* What drover_provider_cleaned() was called with, whatever it is. May be NULL. Any thread. */
+    void (*cleaned)(void *data, const char *what, uint32_t count);
     /* Nothing uses `data` any more; see struct drover_operation_host. May be NULL. */
     void (*released)(void *data);
 };

@@ -333,6 +333,9 @@ remove_machine(void *self, struct drover_operation *op)
 static enum drover_step
 list(void *self, struct drover_operation *op)
 {
+#ifdef CLEANS
+    drover_provider_cleaned(((struct self *)self)->provider, CLEANS);
+#endif
     for (int i = 0; i < MOST_MACHINES; i++) {
         if (machines[i].tags == NULL)
             continue;

@@ -205,6 +205,31 @@ leave(struct self *self, struct drover_operation *op)
     _exit(0);
 }
 
+/* Names and numbers that no metric can have, and more names than there should be. */
+static enum drover_step
+clean_what_there_is_not(struct self *self, struct drover_operation *op)
+{
+    static const char *const names[] = {NULL,  "",         "Ports",        "1st", "a b",
+                                        "a.b", "a:1|c\nb", "p\xc3\xb6rts", "\xff"};
+    char *text = long_text(), name[32];
+    void *of_operation = op;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        drover_provider_cleaned(self->provider, names[i], 1);
+    drover_provider_cleaned(self->provider, text, 1);
+    free(text);
+    drover_provider_cleaned(NULL, "ports", 1);
+    drover_provider_cleaned(of_operation, "ports", 1);
+    drover_provider_cleaned(self->provider, "ports", (uint32_t)-1);
+    drover_provider_cleaned(self->provider, "ports", 0);
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof(name), "name-%d", i);
+        drover_provider_cleaned(self->provider, name, 1);
+    }
+    drover_provider_cleaned(self->provider, "ports", 2);
+    return DROVER_DONE;
+}
+
 static const struct {
     const char *attack;
     enum drover_step (*run)(struct self *self, struct drover_operation *op);
@@ -222,6 +247,7 @@ static const struct {
     {"crash", crash},
     {"socket", write_to_the_socket},
     {"leave", leave},
+    {"cleaned", clean_what_there_is_not},
 };
 
 static enum drover_step

@@ -50,6 +50,8 @@ EXPECTED = {
     'bad-secret-open': ('life', 'provider_open() writes the secret of the option token into the '
                                 'text of its failure'),
     'bad-tags': ('resource-listed', 'with its tags'),
+    'bad-cleaned-name': ('resource-listed', 'cleaned what no metric can be called'),
+    'bad-cleaned-count': ('resource-listed', 'cleaned more than there can be'),
     'bad-delete': ('delete-again', 'there is no such machine'),
     'bad-needless': ('needless-steps', 'stepped too early'),
     'bad-cancel': ('cancel', 'did not come back'),
@@ -73,7 +75,8 @@ class BadDriverTest(CheckCase):
         pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
         cls.addClassCleanup(pool.shutdown, cancel_futures=True)
         cls.outcomes = {driver: pool.submit(functools.partial(cls().look_at, driver))
-                        for driver in ['good', 'shorter', 'longer', 'bad-memory', *EXPECTED]}
+                        for driver in ['good', 'shorter', 'longer', 'cleaning', 'bad-memory',
+                                       *EXPECTED]}
 
     def look_at(self, driver):
         self.folder = f'{self.common.name}/{driver}'
@@ -82,9 +85,11 @@ class BadDriverTest(CheckCase):
                               'pools': [{'name': 'main', 'labels': [{'name': 'l'}]}]})
         return self.check(f'bad-drivers/{driver}', '--config', config, '--limit', '5')
 
-    def test_good_one(self):
-        status, checks = self.outcomes['good'].result()
-        self.assertEqual((status, self.failed(checks)), (0, {}))
+    def test_good_ones(self):
+        for driver in ('good', 'cleaning'):
+            with self.subTest(driver):
+                status, checks = self.outcomes[driver].result()
+                self.assertEqual((status, self.failed(checks)), (0, {}))
 
     def test_tables_of_other_minors(self):
         """A shorter table lacks nothing that it has no use for; a longer one's tail is ignored."""

@@ -7,6 +7,7 @@ import unittest
 
 from cloud import label, pool
 from cloud_case import CloudCase, labels
+from http_site import WithStatsd
 from launcher import machines, provider
 from launcher_case import LauncherCase, seed_of
 
@@ -224,6 +225,26 @@ class Hostile(LauncherCase):
 
     def test_F_47_it_leaves(self):
         self.fail_at('leave').wait_for_log('ended with status 0')
+
+
+class Cleaned(WithStatsd, LauncherCase):
+    def test_M_22_counted(self):
+        """What it says of cleaning comes through its process, as far as it makes sense."""
+        hostile = {'name': 'p', 'driver': 'hostile', 'attack': 'cleaned', **ISOLATED,
+                   'pools': [{'name': 'main', 'labels': [{'name': 'h'}]}]}
+        launcher = self.launcher(hostile, start=False)
+        launcher.environment['DROVER_DRIVER_PATH'] = HOSTILE
+        launcher.start()
+        self.wait_for_pools('p-main')
+        self.submit('h')
+        self.statsd.wait('nodepool.provider.p.leaked.name-0:1|c',
+                         'nodepool.provider.p.leaked.name-199:1|c',
+                         'nodepool.provider.p.leaked.other:2|c')
+        # Words without end, and what comes after them, are one series.
+        self.assertEqual(self.statsd.values('nodepool.provider.p.leaked.name-200'), [])
+        self.assertEqual(self.statsd.values('nodepool.provider.p.leaked.ports'), [])
+        launcher.wait_for_log('WARNING .*cleaned what no metric can be called: left out')
+        launcher.wait_for_log('WARNING .*cleaned more than there can be: left out')
 
 
 class Static(LauncherCase):

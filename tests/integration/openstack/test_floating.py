@@ -3,6 +3,7 @@
 import unittest
 
 from cloud import pool
+from http_site import METRICS, Site, WithStatsd
 from openstack_case import OpenStackCase
 from openstack_cloud import label
 
@@ -111,11 +112,11 @@ class Floating(OpenStackCase):
         self.wait_for_nothing()
 
 
-class Cleaning(OpenStackCase):
+class Cleaning(WithStatsd, OpenStackCase):
     """What nobody uses any more."""
 
-    def start(self, **options):
-        return super().start(launcher={'cleanup_interval': 1}, **options)
+    def start(self, settings=None, **options):
+        return super().start(launcher={'cleanup_interval': 1, **(settings or {})}, **options)
 
     def test_OS_50_OS_51_ports(self):
         down = [self.cloud.make('port')[0], *self.cloud.make('port', device_owner='')]
@@ -148,6 +149,22 @@ class Cleaning(OpenStackCase):
         launcher = self.start()
         launcher.wait_for_log('Finished cleanup', count=3)
         self.assertEqual(len(self.cloud.state()['floatingips']), 1)
+
+    def test_M_22_counted(self):
+        """What it cleans is counted, in one number for each look; what stays is not."""
+        self.cloud.faults({'method': 'DELETE', 'path': '/floatingips/', 'times': 1, 'status': 409})
+        self.cloud.make('port', 2)
+        self.cloud.make('floatingip')
+        launcher = self.start(port_cleanup_interval=2, clean_floating_ips=True, settings={
+            'prometheus': {'launcher': {'port': 0, 'listen_address': '127.0.0.1'}}})
+        site = Site(launcher, METRICS)
+        for what, count in (('ports', 2), ('floatingips', 1)):
+            self.statsd.wait(f'nodepool.provider.p.leaked.{what}:{count}|c', limit=60)
+            site.wait_for_sample('drover_leaked_resources_deleted_total', count, provider='p',
+                                 resource=what)
+        launcher.wait_for_log('leaked floating IP .* cannot be deleted')
+        self.assertEqual(self.statsd.total('nodepool.provider.p.leaked.floatingips'), 1)
+        self.assertEqual(self.statsd.total('nodepool.provider.p.leaked.ports'), 2)
 
     def test_OS_70_other_projects(self):
         """An administrator sees what others have, and leaves it alone."""

@@ -7,32 +7,12 @@ import unittest
 
 from cloud import label, pool
 from cloud_case import CREATE, CloudCase, labels
-from http_site import Statsd
+from http_site import WithStatsd
 from launcher import machine, machines, provider
 from launcher_case import LauncherCase
 
 STATES = ('aborted', 'building', 'deleted', 'deleting', 'failed', 'hold', 'in-use', 'init', 'ready',
           'testing', 'used')
-
-
-class WithStatsd:
-    def setUp(self):
-        super().setUp()
-        self.statsd = Statsd()
-        self.addCleanup(self.statsd.close)
-        self.set_environment(**self.statsd.environment)
-
-    def set_environment(self, **values):
-        for name, value in values.items():
-            os.environ[name] = value
-            self.addCleanup(os.environ.pop, name, None)
-
-    def tearDown(self):
-        super().tearDown()
-        for datagram in self.statsd.datagrams:
-            if '\n' in datagram:
-                self.assertLess(len(datagram.encode()), 512)  # M-27
-            self.assertNotIn('inf', datagram.lower())
 
 
 class OfStaticMachines(WithStatsd, LauncherCase):

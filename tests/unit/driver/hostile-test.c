@@ -20,14 +20,25 @@ attack_config(const char *attack, const char *gate)
     return config;
 }
 
+/* `isolated`: in a process of its own. */
 static void
-begin(Fixture *fixture, const char *form, const char *attack, const char *gate)
+begin_in(Fixture *fixture, const char *form, const char *attack, const char *gate,
+         gboolean isolated)
 {
     g_autofree char *directory = g_build_filename(HOSTILE_DIR, form, NULL);
     struct drover_value *config = attack_config(attack, gate);
 
-    fixture_begin_driver(fixture, directory, "hostile", config);
+    if (isolated)
+        fixture_begin_isolated(fixture, directory, "hostile", config);
+    else
+        fixture_begin_driver(fixture, directory, "hostile", config);
     drover_value_free(config);
+}
+
+static void
+begin(Fixture *fixture, const char *form, const char *attack, const char *gate)
+{
+    begin_in(fixture, form, attack, gate, FALSE);
 }
 
 /* ---- What an operation answers ---- */
@@ -90,6 +101,42 @@ test_machines(void)
     fixture_start(&fixture);
     g_assert_cmpuint(fixture.machines, ==, 2);
     fixture_finish(&fixture, FALSE);
+}
+
+/* ---- What it says that it has cleaned ---- */
+
+typedef struct {
+    guint reports, total;
+    char *last;
+} Cleaned;
+
+static void
+note_cleaned(const DroverRunner *runner, const char *what, guint32 count, gpointer user_data)
+{
+    Cleaned *cleaned = user_data;
+
+    cleaned->reports++;
+    cleaned->total += count;
+    g_free(cleaned->last);
+    cleaned->last = g_strdup(what);
+}
+
+/* Only what a metric can be called, and how often it can be, is heard. */
+static void
+test_cleaned(gconstpointer isolated)
+{
+    Cleaned cleaned = {0};
+    Fixture fixture;
+
+    begin_in(&fixture, "hostile", "cleaned", NULL, GPOINTER_TO_INT(isolated));
+    drover_runner_set_cleaned(fixture.runner, note_cleaned, &cleaned);
+    fixture_start(&fixture);
+    fixture_run(&fixture, DROVER_TASK_MACHINE_CREATE);
+    fixture_finish(&fixture, FALSE);
+    g_assert_cmpuint(cleaned.reports, ==, 301);
+    g_assert_cmpuint(cleaned.total, ==, 302);
+    g_assert_cmpstr(cleaned.last, ==, "ports");
+    g_free(cleaned.last);
 }
 
 /* ---- Blocking ---- */
@@ -208,6 +255,8 @@ main(int argc, char **argv)
     }
     g_test_add_func("/hostile/old-handles", test_old_handles);
     g_test_add_func("/hostile/machines", test_machines);
+    g_test_add_data_func("/hostile/M-22-cleaned", GINT_TO_POINTER(FALSE), test_cleaned);
+    g_test_add_data_func("/hostile/M-22-cleaned-isolated", GINT_TO_POINTER(TRUE), test_cleaned);
     for (guint i = 0; i < G_N_ELEMENTS(blocks); i++) {
         g_autofree char *path = g_strconcat("/hostile/F-47-", blocks[i], NULL);
 

@@ -7,9 +7,9 @@
 
 #define LIMIT_MILLISECONDS 30000
 
-void
-fixture_begin_driver(Fixture *fixture, const char *directory, const char *name,
-                     const struct drover_value *config)
+static void
+begin(Fixture *fixture, const char *directory, const char *name, const struct drover_value *config,
+      const struct drover_driver *(*find)(DroverDriverHost *host, const char *name, GError **error))
 {
     const char *const directories[] = {directory, NULL};
     g_autoptr(GError) error = NULL;
@@ -18,9 +18,25 @@ fixture_begin_driver(Fixture *fixture, const char *directory, const char *name,
     *fixture = (Fixture){.host = drover_driver_host_new(directories)};
     fixture->ids = g_ptr_array_new_with_free_func(g_free);
     fixture->saved = g_ptr_array_new_with_free_func(g_free);
-    driver = drover_driver_host_find(fixture->host, name, &error);
+    driver = find(fixture->host, name, &error);
     g_assert_no_error(error);
     fixture->runner = drover_runner_new(driver, "sample-provider", config);
+}
+
+void
+fixture_begin_driver(Fixture *fixture, const char *directory, const char *name,
+                     const struct drover_value *config)
+{
+    begin(fixture, directory, name, config, drover_driver_host_find);
+}
+
+void
+fixture_begin_isolated(Fixture *fixture, const char *directory, const char *name,
+                       struct drover_value *config)
+{
+    /* A driver that is elsewhere is found by it. */
+    drover_value_set(config, "driver", drover_value_new_string(name));
+    begin(fixture, directory, name, config, drover_driver_host_find_isolated);
 }
 
 void

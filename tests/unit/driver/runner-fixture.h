@@ -30,6 +30,9 @@ void fixture_begin(Fixture *fixture, const char *mode);
 /* The same with any driver and configuration. */
 void fixture_begin_driver(Fixture *fixture, const char *directory, const char *name,
                           const struct drover_value *config);
+/* The same in a process of its own; the configuration gets the driver's name. */
+void fixture_begin_isolated(Fixture *fixture, const char *directory, const char *name,
+                            struct drover_value *config);
 /* Opens what was begun, and waits for it, or not. */
 void fixture_start(Fixture *fixture);
 void fixture_start_soon(Fixture *fixture);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NODES, LAUNCHES, DURATION, REQUESTORS, LEADER };
+enum { NODES, LAUNCHES, DURATION, REQUESTORS, LEAKS, LEADER };
 
 static const double limits[] = {0.5, 1, 10};
 static const DroverMetricSpec specs[] = {
@@ -27,7 +27,12 @@ static const DroverMetricSpec specs[] = {
                     .type = DROVER_METRIC_COUNTER,
                     .help = "By requestor.",
                     .labels = {"requestor", "result"},
-                    .bounded = TRUE},
+                    .bounded = 1},
+    [LEAKS] = {.name = "t_leaks_total",
+               .type = DROVER_METRIC_COUNTER,
+               .help = "By resource.",
+               .labels = {"provider", "resource"},
+               .bounded = 2},
     [LEADER] = {.name = "t_leader", .type = DROVER_METRIC_GAUGE, .help = "Line\nbreak \\."},
 };
 
@@ -151,6 +156,28 @@ test_bounded(void)
                       100);
     g_assert_cmpfloat(drover_metrics_get(metrics, REQUESTORS, DROVER_LABELS("other", "failed")), ==,
                       100);
+    g_assert_cmpstr(drover_metrics_bound(metrics, REQUESTORS, "requestor-7"), ==, "requestor-7");
+    g_assert_cmpstr(drover_metrics_bound(metrics, REQUESTORS, "requestor-250"), ==, "other");
+}
+
+/* Each of the first ones with any provider. */
+static void
+test_bounded_second(void)
+{
+    g_autoptr(DroverMetrics) metrics = metrics_new();
+
+    for (guint i = 0; i < 300; i++) {
+        g_autofree char *name = g_strdup_printf("thing-%u", i);
+
+        drover_metrics_add(metrics, LEAKS, DROVER_LABELS(name, name), 1);
+        drover_metrics_add(metrics, LEAKS, DROVER_LABELS(name, "thing-0"), 1);
+    }
+    g_assert_cmpfloat(drover_metrics_get(metrics, LEAKS, DROVER_LABELS("thing-7", "thing-7")), ==,
+                      1);
+    g_assert_cmpfloat(drover_metrics_get(metrics, LEAKS, DROVER_LABELS("thing-299", "thing-0")), ==,
+                      1);
+    g_assert_cmpfloat(drover_metrics_get(metrics, LEAKS, DROVER_LABELS("thing-250", "other")), ==,
+                      1);
 }
 
 static void
@@ -179,6 +206,7 @@ main(int argc, char **argv)
     g_test_add_func("/metrics/histogram", test_histogram);
     g_test_add_func("/metrics/open-metrics", test_open_metrics);
     g_test_add_func("/metrics/bounded-labels", test_bounded);
+    g_test_add_func("/metrics/bounded-second-label", test_bounded_second);
     g_test_add_func("/metrics/process", test_process);
     return g_test_run();
 }
