@@ -124,6 +124,9 @@ class TemplateTest(LauncherCase):
         """Built against the headers that are kept for ever."""
         self.serve(f'{BUILD}/frozen-drivers/1.0')
 
+    def test_request_by_a_driver_of_sdk_1_1(self):
+        self.serve(f'{BUILD}/frozen-drivers/1.1')
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -1,7 +1,8 @@
 """Today's library and headers are what drivers of earlier versions were built against.
 
-The environment names the library, the compiler, and two builds of one driver, against the kept
-headers and against today's: DROVER_SDK_LIBRARY, DROVER_CC, DROVER_FROZEN, DROVER_TODAY.
+The environment names the library, the compiler, and builds of one driver, against each version's
+kept headers, joined by colons, and against today's: DROVER_SDK_LIBRARY, DROVER_CC, DROVER_FROZEN,
+DROVER_TODAY.
 """
 
 import os
@@ -26,8 +27,11 @@ class LibraryTest(unittest.TestCase):
                 self.assertEqual(abi.compare(folder / abi.DUMP, LIBRARY), '')
 
     def test_driver_table_has_the_types_it_had(self):
-        frozen, today = os.environ['DROVER_FROZEN'], os.environ['DROVER_TODAY']
-        self.assertEqual(abi.compare(frozen, today), '')
+        frozen = os.environ['DROVER_FROZEN'].split(':')
+        self.assertEqual(len(frozen), len(abi.versions()))
+        for driver in frozen:
+            with self.subTest(driver):
+                self.assertEqual(abi.compare(driver, os.environ['DROVER_TODAY']), '')
 
     def changed(self, pattern, replacement):
         """What the comparison says when the kept dump had been another one."""
@@ -40,12 +44,12 @@ class LibraryTest(unittest.TestCase):
             return abi.compare(file.name, LIBRARY)
 
     def test_lost_function_is_noticed(self):
-        text = (abi.ABI / '1.0' / abi.DUMP).read_text(encoding='utf-8')
-        text = text.replace('drover_now', 'drover_then')
-        with tempfile.NamedTemporaryFile('w', suffix='.abi') as file:
-            file.write(text)
-            file.flush()
-            self.assertIn('drover_then', abi.compare(file.name, LIBRARY))
+        for version, name in (('1.0', 'drover_now'), ('1.1', 'drover_provider_cleaned')):
+            text = (abi.ABI / version / abi.DUMP).read_text(encoding='utf-8')
+            with self.subTest(version), tempfile.NamedTemporaryFile('w', suffix='.abi') as file:
+                file.write(text.replace(name, 'drover_lost'))
+                file.flush()
+                self.assertIn('drover_lost', abi.compare(file.name, LIBRARY))
 
     def test_other_constant_is_noticed(self):
         self.assertIn("DROVER_DONE' from value '77'", self.changed(
