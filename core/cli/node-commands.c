@@ -86,9 +86,10 @@ typedef struct {
 static gboolean
 was_written(DroverStore *store, const DroverRecord *written)
 {
-    g_autoptr(DroverRecord) found =
-        drover_store_read(store, DROVER_NODES_PATH, written->name, DROVER_READ_PLAIN, NULL);
+    g_autoptr(DroverRecord) found = NULL;
 
+    drover_store_catch_up(store, DROVER_NODES_PATH);
+    found = drover_store_read(store, DROVER_NODES_PATH, written->name, DROVER_READ_PLAIN, NULL);
     return found != NULL && g_bytes_equal(found->data, written->data);
 }
 

@@ -50,39 +50,57 @@ new_record(void)
     return record;
 }
 
-/* The answer to the creation was lost: the request that has our event id, or NULL. */
-static char *
-find_own(DroverStore *store, const char *event_id)
+/*
+ * The answer to the creation was lost: whether there is a request with our event id; then `id` is
+ * its name. FALSE when nobody can tell.
+ */
+static gboolean
+find_own(DroverStore *store, const char *event_id, char **id, GError **error)
 {
-    g_autoptr(GPtrArray) requests = drover_requests_read_all(store, NULL);
+    g_autoptr(GPtrArray) requests = NULL;
 
-    for (guint i = 0; requests != NULL && i < requests->len; i++) {
+    drover_store_catch_up(store, DROVER_REQUESTS_PATH);
+    requests = drover_requests_read_all(store, error);
+    for (guint i = 0; requests != NULL && i < requests->len && *id == NULL; i++) {
         const DroverRequest *request = requests->pdata[i];
 
         if (g_strcmp0(request->event_id, event_id) == 0)
-            return g_strdup(request->id);
+            *id = g_strdup(request->id);
     }
-    return NULL;
+    return requests != NULL;
 }
 
-/* The new request's id; NULL after a message. */
+static DroverChangeOutcome
+create(DroverStore *store, GBytes *data, char **id)
+{
+    DroverSession *session = drover_store_session(store);
+    g_autofree char *path = g_strdup_printf(DROVER_REQUESTS_PATH "/%03d-", priority);
+    DroverChange *change = drover_change_new(session);
+
+    drover_session_ensure(session, DROVER_REQUESTS_PATH, NULL, NULL);
+    drover_change_create(change, path, data, ZOO_SEQUENCE);
+    return drover_store_commit(store, change, id);
+}
+
+/* The new request's id; NULL after a message. What did not reach the server is sent again. */
 static char *
 submit(DroverCli *cli)
 {
-    DroverSession *session = drover_store_session(cli->store);
     g_autoptr(json_t) record = new_record();
     g_autoptr(GBytes) data = drover_record_bytes(record);
-    g_autofree char *path = g_strdup_printf(DROVER_REQUESTS_PATH "/%03d-", priority);
-    DroverChange *change;
+    const char *event_id = drover_json_string(record, "event_id");
     DroverChangeOutcome outcome;
     char *id = NULL;
 
-    drover_session_ensure(session, DROVER_REQUESTS_PATH, NULL, NULL);
-    change = drover_change_new(session);
-    drover_change_create(change, path, data, ZOO_SEQUENCE);
-    outcome = drover_store_commit(cli->store, change, &id);
-    if (outcome == DROVER_CHANGE_UNKNOWN)
-        id = find_own(cli->store, drover_json_string(record, "event_id"));
+    do {
+        g_autoptr(GError) error = NULL;
+
+        outcome = create(cli->store, data, &id);
+        if (outcome == DROVER_CHANGE_UNKNOWN && !find_own(cli->store, event_id, &id, &error)) {
+            drover_cli_fail(cli, "the request may be stored or not: %s", error->message);
+            return NULL;
+        }
+    } while (outcome == DROVER_CHANGE_UNKNOWN && id == NULL);
     if (id == NULL)
         drover_cli_fail(cli, "the request was not stored: %s", drover_change_outcome_name(outcome));
     return id;

@@ -479,6 +479,18 @@ drover_store_commit(DroverStore *store, DroverChange *change, char **created)
     return commit.outcome;
 }
 
+void
+drover_store_catch_up(DroverStore *store, const char *path)
+{
+    DroverChange *change;
+
+    /* It writes nothing, and yet goes the way of all writes. */
+    do {
+        change = drover_change_new(store->session);
+        drover_change_expect(change, path, -1);
+    } while (drover_store_commit(store, change, NULL) == DROVER_CHANGE_UNKNOWN);
+}
+
 static gboolean
 fail_to_write(const char *path, DroverChangeOutcome outcome, GError **error)
 {

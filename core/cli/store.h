@@ -73,6 +73,13 @@ json_t *drover_store_read_images(DroverStore *store, GError **error);
 /* Commits the change and waits. `created` (may be NULL): the first name that the server gave. */
 DroverChangeOutcome drover_store_commit(DroverStore *store, DroverChange *change, char **created);
 
+/*
+ * Returns when the server that is connected has all that was written before: one that is behind
+ * does not show yet what another has stored. To be called between a change that is UNKNOWN and the
+ * look whether it happened. `path`: a znode that may be written.
+ */
+void drover_store_catch_up(DroverStore *store, const char *path);
+
 /* Deletes a znode with all that is below it; whatever appears meanwhile, too. */
 gboolean drover_store_delete_tree(DroverStore *store, const char *path, GError **error);
 /* Makes an empty znode and its parents, unless there is one. */

@@ -7,6 +7,7 @@ makes. The program comes from the environment: DROVER.
 import json
 import os
 import pty
+import queue
 import re
 import shutil
 import signal
@@ -85,13 +86,14 @@ class Running:
 class Cutter:
     """Stands before a server and cuts the first connection on which something is seen.
 
-    `request`: bytes that a client sends. They are passed on; the connection ends instead of the
-    answer. `answered`: how many bytes of answers are passed on before it ends. Later connections
-    are left alone.
+    `request`: what is in a request of a client. It is passed on, and the connection ends instead of
+    its answer; or it `is_lost`, and the connection ends instead of it. `answered`: how many bytes of
+    answers are passed on before it ends. Later connections are left alone.
     """
 
-    def __init__(self, port, request=None, answered=None):
+    def __init__(self, port, request=None, answered=None, is_lost=False):
         self.target, self.request, self.answered = port, request, answered
+        self.is_lost = is_lost
         self.has_cut = False
         self.listener = socket.create_server(('127.0.0.1', 0))
         self.port = self.listener.getsockname()[1]
@@ -114,17 +116,17 @@ class Cutter:
 
     def _serve(self, client):
         with client, socket.create_connection(('127.0.0.1', self.target)) as server:
-            seen = threading.Event()
-            back = threading.Thread(target=self._carry, args=(self._back, server, client, seen),
+            numbers = queue.SimpleQueue()
+            back = threading.Thread(target=self._carry, args=(self._back, server, client, numbers),
                                     daemon=True)
             back.start()
-            self._carry(self._forth, client, server, seen)
+            self._carry(self._forth, client, server, numbers)
             back.join()
 
     @staticmethod
-    def _carry(work, source, sink, seen):
+    def _carry(work, source, sink, numbers):
         try:
-            work(source, sink, seen)
+            work(source, sink, numbers)
         except OSError:
             pass
         for end in (source, sink):
@@ -133,21 +135,43 @@ class Cutter:
             except OSError:
                 pass
 
-    def _forth(self, source, sink, seen):
-        while data := source.recv(65536):
-            if self.request is not None and not self.has_cut and self.request in data:
-                self.has_cut = True
-                seen.set()
-            sink.sendall(data)
+    @staticmethod
+    def _packets(source):
+        """Each with its length before it, and then, but for the first, its request's number."""
+        data = b''
+        while more := source.recv(4096):
+            data += more
+            while len(data) >= 4 and len(data) >= (end := 4 + int.from_bytes(data[:4], 'big')):
+                yield data[:end]
+                data = data[end:]
 
-    def _back(self, source, sink, seen):
+    def _forth(self, source, sink, numbers):
+        for packet in self._packets(source):
+            if self.request is not None and not self.has_cut and self.request in packet:
+                self.has_cut = True
+                if self.is_lost:
+                    return
+                numbers.put(packet[4:8])
+            sink.sendall(packet)
+
+    def _back(self, source, sink, numbers):
+        if self.answered is not None:
+            self._pass_some(source, sink)
+            return
+        cut_at = None
+        for packet in self._packets(source):
+            if not numbers.empty():
+                cut_at = numbers.get()
+            if packet[4:8] == cut_at:
+                return
+            sink.sendall(packet)
+
+    def _pass_some(self, source, sink):
         passed = 0
         while data := source.recv(4096):
             passed += len(data)
-            if self.answered is not None and not self.has_cut and passed > self.answered:
+            if not self.has_cut and passed > self.answered:
                 self.has_cut = True
-                seen.set()
-            if seen.is_set():
                 return
             sink.sendall(data)
 

@@ -40,13 +40,19 @@ class SubmitTest(CliCase):
             self.assertEqual((refused.status, refused.out), (2, ''), words)
         self.assertIsNone(self.zk.exists('/nodepool'))
 
-    def test_answer_to_the_creation_is_lost(self):
-        cutter = Cutter(self.server.port, request=b'/nodepool/requests/200-')
+    def cut_at_the_creation(self, **options):
+        cutter = Cutter(self.server.port, request=b'/nodepool/requests/200-', **options)
         submitted = self.drover('request', 'submit', '-L', 'l', config=self.through(cutter))
         self.assertTrue(cutter.has_cut)
         self.assertEqual(submitted.status, 0, submitted.err)
         self.assertEqual(len(self.requests()), 1)
         self.assertIn(f'Submitted request {self.requests()[0]}\n', submitted.out)
+
+    def test_answer_to_the_creation_is_lost(self):
+        self.cut_at_the_creation()
+
+    def test_creation_is_lost(self):
+        self.cut_at_the_creation(is_lost=True)
 
     def test_interrupted_while_waiting(self):
         waiting = self.start('request', 'submit', '-L', 'l', '--wait')
