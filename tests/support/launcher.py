@@ -8,6 +8,7 @@
 The programs come from the environment: DROVER_LAUNCHER, and DROVER_DRIVER_PATH for the drivers.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -132,6 +133,17 @@ class Launcher:
 
     def signal(self, number):
         self.process.send_signal(number)
+
+    @contextlib.contextmanager
+    def frozen(self):
+        """It is stopped within the block, which may end it."""
+        process = self.process
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGCONT)  # nothing happens to one that has ended
 
     def _reap(self, limit):
         code = self.process.wait(limit)

@@ -65,13 +65,13 @@ class MetastaticCase(CloudCase):
         self.cloud.limits(instances=-1)
         self.filling.give_back()
 
-    def wait_for_backing_request(self, state='requested', other_than=None):
-        """Its id."""
+    def wait_for_backing_request(self, other_than=None):
+        """The id of one that is open: accepted or not, as the backing pool comes to it."""
         def found(cluster):
             return [request_id for request_id, record in cluster.requests().items()
-                    if record['requestor'] == OWNER and record['state'] == state
-                    and request_id != other_than]
-        return self.wait(found, what=f'a backing request {state}')[0]
+                    if record['requestor'] == OWNER and request_id != other_than
+                    and record['state'] in ('requested', 'pending')]
+        return self.wait(found, what='an open backing request')[0]
 
     def backing_requests(self):
         """Of the provider, as they are."""

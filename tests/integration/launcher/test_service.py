@@ -85,14 +85,12 @@ class Service(unittest.TestCase):
         self.assertEqual(manager.hear(), ['READY=1'])
         for _ in range(4):
             self.assertEqual(manager.hear(), ['WATCHDOG=1'])
-        launcher.signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, launcher.pid, os.WSTOPPED)
-        manager.hear_all()
-        manager.socket.settimeout(3 * WATCHDOG)
-        with self.assertRaises(TimeoutError):
-            manager.hear()
+        with launcher.frozen():
+            manager.hear_all()
+            manager.socket.settimeout(3 * WATCHDOG)
+            with self.assertRaises(TimeoutError):
+                manager.hear()
         manager.socket.settimeout(LIMIT)
-        launcher.signal(signal.SIGCONT)
         self.assertEqual(manager.hear(), ['WATCHDOG=1'])
         self.assertEqual(launcher.stop(), 0)
 

@@ -3,7 +3,6 @@ held, and everybody's request is served in the end."""
 
 import base64
 import json
-import signal
 import socket
 import time
 import unittest
@@ -187,12 +186,11 @@ class Session(LauncherCase):
             crowd.wait_for_served(10)
             sessions = session_of(self.observer.sync())
             mark = first.mark()
-            first.signal(signal.SIGSTOP)
-            second = self.launcher(provider('p', nodes), timeout=SHORT, debug=False)
-            self.wait(lambda cluster: cluster.pools() and not session_of(cluster) & sessions,
-                      what='the first session to end')
-            crowd.wait_for_served(20)
-            first.signal(signal.SIGCONT)
+            with first.frozen():
+                second = self.launcher(provider('p', nodes), timeout=SHORT, debug=False)
+                self.wait(lambda cluster: cluster.pools() and not session_of(cluster) & sessions,
+                          what='the first session to end')
+                crowd.wait_for_served(20)
             first.wait_for_log('session lost', mark)
             self.wait(lambda cluster: len(cluster.pools()) == 2)
             crowd.stop()

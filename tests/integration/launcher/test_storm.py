@@ -70,9 +70,8 @@ class Storm(LauncherCase):
         launcher.start()
 
     def freeze(self, launcher, chance):
-        launcher.signal(signal.SIGSTOP)
-        time.sleep(chance.choice((0.2, SECONDS)))
-        launcher.signal(signal.SIGCONT)
+        with launcher.frozen():
+            time.sleep(chance.choice((0.2, SECONDS)))
 
     def reload(self, launcher, chance):
         with open(launcher.config_path, encoding='utf-8') as config:

@@ -64,19 +64,18 @@ class Lost(MetastaticCase):
         self.killed_while_asking(state=False, timeout=4)
 
     def test_ME_25_killed_before_the_claim(self):
-        """The node's lock is held, so that it is fulfilled and cannot be claimed."""
-        launcher = self.begin()
+        """Another launcher has the backing provider, and serves what this one asks for."""
+        self.begin(self.backing_provider())
+        launcher = self.launcher(metastatic(), cleanup_interval=1, timeout=40)
+        self.wait_for_pools('meta-main', 'p-main')
         self.fill_cloud()
         request = self.submit('user')
         asked = self.wait_for_backing_request()
-        launcher.signal(19)
-        self.addCleanup(lambda: launcher.process and launcher.signal(18))
-        # Another launcher, of the backing provider alone, serves it meanwhile.
-        other = self.launcher(self.backing_provider())
-        self.empty_cloud()
-        self.wait(lambda cluster: (cluster.request(asked) or {}).get('state') == 'fulfilled',
-                  limit=60, what='fulfilled')
-        launcher.kill()
+        with launcher.frozen():
+            self.empty_cloud()
+            self.wait(lambda cluster: cluster.request(asked)['state'] == 'fulfilled',
+                      what='fulfilled')
+            launcher.kill()
         launcher.start()
         self.node_of(request, limit=60)
         self.wait(lambda cluster: all(node['state'] in ('ready', 'in-use')
