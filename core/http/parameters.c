@@ -55,25 +55,3 @@ drover_http_read_parameters(GHashTable *parameters, const char *text, gsize leng
     }
     return TRUE;
 }
-
-static gint
-compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(a, b);
-}
-
-char *
-drover_http_join_parameters(GHashTable *parameters)
-{
-    g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(parameters), compare_names);
-    GString *text = g_string_new(NULL);
-
-    for (const GList *at = names; at != NULL; at = at->next) {
-        g_autofree char *name = g_uri_escape_string(at->data, NULL, TRUE);
-        g_autofree char *value =
-            g_uri_escape_string(g_hash_table_lookup(parameters, at->data), NULL, TRUE);
-
-        g_string_append_printf(text, "%s=%s&", name, value);
-    }
-    return g_string_free(text, FALSE);
-}

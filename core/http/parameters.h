@@ -10,5 +10,3 @@ char *drover_http_decode(const char *text, gsize length, gboolean plus_is_blank)
  * FALSE when the encoding is broken.
  */
 gboolean drover_http_read_parameters(GHashTable *parameters, const char *text, gsize length);
-/* All of them as one text, sorted. Free with g_free. */
-char *drover_http_join_parameters(GHashTable *parameters);

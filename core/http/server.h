@@ -5,8 +5,12 @@
  *     request ─► method, path and query are checked ─► handler ─► answer, now or later
  *
  * Answered without the handler: 400 for what is no request, not well encoded, or may be read in two
- * ways (see fields.h), 405 for other methods, 413 and 431 for what is too large, 503 when there are
- * too many connections.
+ * ways (see fields.h), 405 for other methods, 408 for what is not there in time, 413 and 431 for
+ * what is too large, 503 when too many wait for their answers already.
+ *
+ * There are places for so many connections. When all are taken a new one gets that of the one
+ * whose request, or the taking of whose answer, has been going on longest: honest clients are done
+ * in no time. Only who waits for us, for an answer or for the next event, is left alone.
  */
 #pragma once
 
@@ -19,13 +23,18 @@ typedef struct _DroverHttpExchange DroverHttpExchange;
 typedef void (*DroverHttpHandler)(DroverHttpExchange *exchange, gpointer user_data);
 
 typedef struct {
+    const char *name;    /* of the listener, for the log */
     const char *address; /* a literal, or a name */
     int port;            /* 0: any that is free */
     const char *allow;   /* methods: "GET, HEAD", or more; HEAD is served as GET */
     const char *headers; /* of every answer: "Name: value\n..."; or NULL */
     DroverHttpHandler handler;
     gpointer user_data;
-    guint patience; /* seconds that a client may be silent; 0: 15 */
+    /*
+     * Seconds; 0: 15. So long may a client take until its first line is there, as long again for
+     * the rest of the request, and so long may it take nothing of an answer.
+     */
+    guint patience;
 } DroverHttpOptions;
 
 /* Listens. The error names address and port. */
@@ -35,14 +44,28 @@ DroverHttpServer *drover_http_server_new(const DroverHttpOptions *options, GErro
 void drover_http_server_free(DroverHttpServer *server);
 guint16 drover_http_server_port(const DroverHttpServer *server);
 
+/* Why connections are ended before their time. */
+typedef enum {
+    DROVER_HTTP_CUT_SLOW,   /* the request was not there in time */
+    DROVER_HTTP_CUT_ROOM,   /* another client needed the place, or answers took too much memory */
+    DROVER_HTTP_CUT_UNREAD, /* it did not read what it had asked for */
+    DROVER_HTTP_N_CUTS,
+} DroverHttpCut;
+
+typedef struct {
+    guint connections; /* now */
+    guint streams;     /* of these */
+    guint64 cut[DROVER_HTTP_N_CUTS];
+} DroverHttpCounts;
+
+DroverHttpCounts drover_http_server_counts(const DroverHttpServer *server);
+
 /* ---- What is asked; strings live until the answer ---- */
 
 const char *drover_http_method(const DroverHttpExchange *exchange); /* never HEAD */
 const char *drover_http_path(const DroverHttpExchange *exchange);   /* decoded, without query */
 /* Of the query, and of the form that was posted; of several of one name the last. NULL: none. */
 const char *drover_http_parameter(const DroverHttpExchange *exchange, const char *name);
-/* All of them, in one text that is the same for the same ones. */
-const char *drover_http_parameters(const DroverHttpExchange *exchange);
 /* Of several of one name all values, joined by ", ". NULL: none. */
 const char *drover_http_header(const DroverHttpExchange *exchange, const char *name);
 /* What was posted. */
@@ -66,6 +89,8 @@ typedef void (*DroverHttpStreamFunc)(DroverHttpStream *stream, gpointer user_dat
 /* Instead of an answer, from within the handler. `closed` is called exactly once. */
 DroverHttpStream *drover_http_answer_stream(DroverHttpExchange *exchange, const char *type,
                                             DroverHttpStreamFunc closed, gpointer user_data);
-/* All that was sent before is on its way: there is room for more. */
-gboolean drover_http_stream_is_idle(const DroverHttpStream *stream);
-void drover_http_stream_send(DroverHttpStream *stream, const char *text);
+/*
+ * The bytes are referenced, so that many streams may share them. Who is too many events behind is
+ * cut off, which is told by `closed` later on.
+ */
+void drover_http_stream_send(DroverHttpStream *stream, GBytes *event);

@@ -170,6 +170,7 @@ work(const LauncherOptions *options)
     Program program = {0};
     int status = EXIT_SUCCESS;
 
+    program_allow_files();
     if (!set_up_process(options, &error))
         status = program_fail(options->program, error->message);
     else if (options->log_config != NULL &&

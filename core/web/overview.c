@@ -118,12 +118,13 @@ registered_list(DroverCluster *cluster)
     return list;
 }
 
-static char *
-event_text(DroverLauncher *launcher)
+static GBytes *
+event_of(DroverLauncher *launcher)
 {
     DroverCluster *cluster = drover_launcher_cluster(launcher);
     g_autoptr(json_t) state = drover_launcher_status(launcher);
     g_autofree char *text = NULL;
+    char *event;
 
     json_object_set_new(state, "host", drover_json_from_string(drover_host_name()));
     json_object_set_new(state, "now", json_real(drover_record_now()));
@@ -134,26 +135,25 @@ event_text(DroverLauncher *launcher)
                         json_integer(drover_cache_size(drover_cluster_nodes(cluster))));
     json_object_set_new(state, "requests", request_list(launcher));
     text = drover_json_text(state);
-    return g_strconcat("data: ", text, "\n\n", NULL);
+    event = g_strconcat("data: ", text, "\n\n", NULL);
+    return g_bytes_new_take(event, strlen(event));
 }
 
 /* ---- Viewers ---- */
 
-/* Who has not taken the last event yet gets the next one. */
 static gboolean
 on_tick(gpointer user_data)
 {
     DroverOverview *overview = user_data;
     guint64 changes = drover_cluster_changes(drover_launcher_cluster(overview->launcher));
-    g_autofree char *text = NULL;
+    g_autoptr(GBytes) event = NULL;
 
     if (changes == overview->changes && ++overview->ticks % REFRESH_TICKS != 0)
         return G_SOURCE_CONTINUE;
     overview->changes = changes;
-    text = event_text(overview->launcher);
+    event = event_of(overview->launcher);
     for (guint i = 0; i < overview->viewers->len; i++)
-        if (drover_http_stream_is_idle(overview->viewers->pdata[i]))
-            drover_http_stream_send(overview->viewers->pdata[i], text);
+        drover_http_stream_send(overview->viewers->pdata[i], event);
     return G_SOURCE_CONTINUE;
 }
 
@@ -170,7 +170,7 @@ on_closed(DroverHttpStream *stream, gpointer user_data)
 static void
 answer_events(DroverOverview *overview, DroverHttpExchange *exchange)
 {
-    g_autofree char *text = NULL;
+    g_autoptr(GBytes) event = NULL;
     DroverHttpStream *stream;
 
     if (overview->viewers->len >= MOST_VIEWERS) {
@@ -181,8 +181,8 @@ answer_events(DroverOverview *overview, DroverHttpExchange *exchange)
     drover_http_add_header(exchange, "Cache-Control", "no-store");
     stream = drover_http_answer_stream(exchange, "text/event-stream", on_closed, overview);
     g_ptr_array_add(overview->viewers, stream);
-    text = event_text(overview->launcher);
-    drover_http_stream_send(stream, text);
+    event = event_of(overview->launcher);
+    drover_http_stream_send(stream, event);
     if (overview->timer == 0)
         overview->timer = g_timeout_add(1000, on_tick, overview);
 }

@@ -115,6 +115,17 @@ render(const DroverList *list, Form form, const json_t *rows, const char *fields
     return g_bytes_new_take(text, strlen(text));
 }
 
+/* What decides about an answer, and nothing else that may be asked for. Free with g_free. */
+static char *
+key_of(DroverHttpExchange *exchange, Form form)
+{
+    const char *fields = form == AS_TEXT ? drover_http_parameter(exchange, "fields") : NULL;
+    const char *node_id = drover_http_parameter(exchange, "node_id");
+
+    return g_strdup_printf("%d %s %s %s", form, drover_http_path(exchange),
+                           fields != NULL ? fields : "", node_id != NULL ? node_id : "");
+}
+
 /* ---- Answers ---- */
 
 static void
@@ -155,8 +166,7 @@ answer_list(DroverPages *pages, DroverHttpExchange *exchange, const DroverList *
     Form form = choose_form(exchange);
     DroverListSource source = {pages->launcher, pages->images,
                                drover_http_parameter(exchange, "node_id"), hurry};
-    g_autofree char *key = g_strdup_printf("%d %s?%s", form, drover_http_path(exchange),
-                                           drover_http_parameters(exchange));
+    g_autofree char *key = key_of(exchange, form);
     const Kept *kept = find_kept(pages, key);
     g_autoptr(json_t) rows = NULL;
 

@@ -7,6 +7,12 @@
 
 #include "http/server.h"
 #include "launcher/launcher.h"
+#include "web/traffic.h"
 
-/* A DroverHttpHandler; the data is the DroverLauncher. */
-void drover_probes_answer(DroverHttpExchange *exchange, gpointer launcher);
+typedef struct {
+    DroverLauncher *launcher;
+    const DroverListeners *listeners;
+} DroverProbes;
+
+/* A DroverHttpHandler; the data is the DroverProbes. */
+void drover_probes_answer(DroverHttpExchange *exchange, gpointer probes);

@@ -9,7 +9,8 @@
 #define LOGGER "WebApp"
 
 struct _DroverWeb {
-    DroverHttpServer *probes, *status; /* or NULL */
+    DroverListeners listeners;
+    DroverProbes probes;
     DroverPages *pages;
     DroverApi *api;
     DroverOverview *overview;
@@ -42,14 +43,14 @@ metrics_address(const DroverConfig *config)
 }
 
 static DroverHttpServer *
-listen_at(const char *what, const DroverHttpOptions *options, GError **error)
+listen_at(const DroverHttpOptions *options, GError **error)
 {
     DroverHttpServer *server = drover_http_server_new(options, error);
 
     if (server == NULL)
-        g_prefix_error(error, "%s: ", what);
+        g_prefix_error(error, "%s: ", options->name);
     else
-        drover_log_for(DROVER_LOG_INFO, LOGGER, "%s: listening on %s port %u", what,
+        drover_log_for(DROVER_LOG_INFO, LOGGER, "%s: listening on %s port %u", options->name,
                        options->address, drover_http_server_port(server));
     return server;
 }
@@ -58,16 +59,17 @@ static gboolean
 begin_probes(DroverWeb *web, DroverLauncher *launcher, GError **error)
 {
     const DroverConfig *config = drover_launcher_config(launcher);
-    const DroverHttpOptions options = {.address = metrics_address(config),
+    const DroverHttpOptions options = {.name = "Metrics",
+                                       .address = metrics_address(config),
                                        .port = metrics_port(config),
                                        .allow = "GET, HEAD",
                                        .handler = drover_probes_answer,
-                                       .user_data = launcher};
+                                       .user_data = &web->probes};
 
     if (options.port == DROVER_NO_PORT)
         return TRUE;
-    web->probes = listen_at("Metrics", &options, error);
-    if (web->probes == NULL)
+    web->listeners.metrics = listen_at(&options, error);
+    if (web->listeners.metrics == NULL)
         return FALSE;
     drover_launcher_begin_survey(launcher);
     return TRUE;
@@ -94,15 +96,16 @@ static gboolean
 begin_status(DroverWeb *web, DroverLauncher *launcher, GError **error)
 {
     const DroverConfig *config = drover_launcher_config(launcher);
-    const DroverHttpOptions options = {.address = config->webapp_address,
+    const DroverHttpOptions options = {.name = "Status pages",
+                                       .address = config->webapp_address,
                                        .port = config->webapp_port,
                                        .allow = DROVER_API_METHODS,
                                        .headers = "Access-Control-Allow-Origin: *",
                                        .handler = answer_status,
                                        .user_data = web};
 
-    web->status = listen_at("Status pages", &options, error);
-    return web->status != NULL;
+    web->listeners.status = listen_at(&options, error);
+    return web->listeners.status != NULL;
 }
 
 /* ---- Life ---- */
@@ -114,6 +117,7 @@ drover_web_new(DroverLauncher *launcher, const DroverWebOptions *options, GError
     gboolean status =
         !options->no_status && (options->status || drover_launcher_config(launcher)->webapp);
 
+    web->probes = (DroverProbes){launcher, &web->listeners};
     web->pages = drover_pages_new(launcher);
     web->api = drover_api_new(launcher);
     web->overview = drover_overview_new(launcher);
@@ -130,8 +134,8 @@ drover_web_free(DroverWeb *web)
         return;
     drover_pages_free(web->pages);
     drover_api_free(web->api);
-    drover_http_server_free(web->status);
+    drover_http_server_free(web->listeners.status);
     drover_overview_free(web->overview);
-    drover_http_server_free(web->probes);
+    drover_http_server_free(web->listeners.metrics);
     g_free(web);
 }

@@ -44,7 +44,8 @@ def check_expressions(found):
 
 
 def exported(root):
-    sources = (root / 'core/launcher/telemetry/families.c', root / 'core/metrics/process.c')
+    sources = (root / 'core/launcher/telemetry/families.c', root / 'core/metrics/process.c',
+               root / 'core/web/traffic.c')
     return {name for source in sources
             for name in re.findall(r'"((?:drover|process)_[a-z_]+)"', source.read_text())}
 

@@ -163,6 +163,7 @@ class Metrics(LauncherCase):
         self.assertEqual([sample(samples, 'drover_component_state', component='launcher',
                                  state=state) for state in STATES], [0, 1, 0, 0])
         self.assertGreater(sample(samples, 'drover_loop_lag_seconds_count'), 0)
+        self.assertEqual(sample(samples, 'drover_http_connections', listener='metrics'), 1)
         job.give_back()
 
     def test_M_39_unlimited_and_tenants(self):

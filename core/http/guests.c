@@ -1,0 +1,237 @@
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "http/server-private.h"
+
+#define LOGGER       "WebApp"
+#define MOST_PLACES  1280
+#define MOST_WAITING 1024                /* of these, for answers or events */
+#define MOST_BYTES   (256 * 1024 * 1024) /* in answers that are being taken */
+#define FILES_SHARE  4                   /* a listener takes at most that part of all files */
+#define LOG_PERIOD   10                  /* seconds */
+#define TOO_LATE     "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+/* ---- Answers that are being taken: many may take the same one ---- */
+
+static void
+release_answer(DroverGuest *guest)
+{
+    DroverGuests *guests = &guest->server->guests;
+    GBytes *answer = g_steal_pointer(&guest->answer);
+    guint takers;
+
+    if (answer == NULL)
+        return;
+    takers = GPOINTER_TO_UINT(g_hash_table_lookup(guests->answers, answer)) - 1;
+    if (takers > 0) {
+        g_hash_table_insert(guests->answers, answer, GUINT_TO_POINTER(takers));
+    } else {
+        g_hash_table_remove(guests->answers, answer);
+        guests->answers_size -= g_bytes_get_size(answer);
+    }
+    g_bytes_unref(answer);
+}
+
+static void
+hold_answer(DroverGuest *guest, GBytes *answer)
+{
+    DroverGuests *guests = &guest->server->guests;
+    guint takers = GPOINTER_TO_UINT(g_hash_table_lookup(guests->answers, answer));
+
+    guest->answer = g_bytes_ref(answer);
+    g_hash_table_insert(guests->answers, answer, GUINT_TO_POINTER(takers + 1));
+    if (takers == 0)
+        guests->answers_size += g_bytes_get_size(answer);
+}
+
+/* ---- Cutting off ---- */
+
+void
+drover_guest_note_cut(DroverGuest *guest, DroverHttpCut why)
+{
+    DroverGuests *guests = &guest->server->guests;
+    gint64 now = g_get_monotonic_time();
+
+    guests->cut[why]++;
+    if (guests->told != 0 && now - guests->told < LOG_PERIOD * G_USEC_PER_SEC)
+        return;
+    guests->told = now;
+    drover_log_for(DROVER_LOG_INFO, LOGGER,
+                   "%s: clients that were cut off so far: %" G_GUINT64_FORMAT
+                   " were too slow, %" G_GUINT64_FORMAT " had to make room, %" G_GUINT64_FORMAT
+                   " did not read",
+                   guest->server->name, guests->cut[DROVER_HTTP_CUT_SLOW],
+                   guests->cut[DROVER_HTTP_CUT_ROOM], guests->cut[DROVER_HTTP_CUT_UNREAD]);
+}
+
+/* The library has no call for it; but it closes what has been shut down. */
+static void
+dismiss(DroverGuest *guest)
+{
+    shutdown(guest->fd, SHUT_RDWR);
+    drover_guest_enter(guest, DROVER_GUEST_LEAVING, NULL);
+}
+
+void
+drover_guest_cut_off(DroverGuest *guest, DroverHttpCut why)
+{
+    if (guest->phase == DROVER_GUEST_LEAVING)
+        return;
+    drover_guest_note_cut(guest, why);
+    if (why == DROVER_HTTP_CUT_SLOW && guest->phase == DROVER_GUEST_ASKING)
+        send(guest->fd, TOO_LATE, strlen(TOO_LATE), MSG_DONTWAIT | MSG_NOSIGNAL);
+    dismiss(guest);
+}
+
+static void
+hurry(DroverGuest *guest)
+{
+    /* The library watches over who takes nothing. */
+    if (guest->phase == DROVER_GUEST_TAKING)
+        return;
+    /* Who was served and asks for nothing more has done nothing wrong. */
+    if (guest->phase == DROVER_GUEST_COMING && guest->served)
+        dismiss(guest);
+    else
+        drover_guest_cut_off(guest, DROVER_HTTP_CUT_SLOW);
+}
+
+/* Those who are at it for too long; each second. */
+static gboolean
+on_time(gpointer user_data)
+{
+    DroverGuests *guests = user_data;
+    gint64 latest = g_get_monotonic_time() - guests->patience * G_USEC_PER_SEC;
+
+    for (GList *link = guests->queue.head, *next; link != NULL; link = next) {
+        DroverGuest *guest = link->data;
+
+        next = link->next;
+        if (guest->since > latest)
+            break;
+        hurry(guest);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+static void
+make_room(DroverGuests *guests)
+{
+    DroverGuest *guest;
+
+    while (guests->present > guests->places && (guest = g_queue_peek_head(&guests->queue)) != NULL)
+        drover_guest_cut_off(guest, DROVER_HTTP_CUT_ROOM);
+}
+
+/* Who takes its answer longest is asked to leave first. */
+static void
+save_memory(DroverGuests *guests)
+{
+    for (GList *link = guests->queue.head, *next; link != NULL && guests->answers_size > MOST_BYTES;
+         link = next) {
+        DroverGuest *guest = link->data;
+
+        next = link->next;
+        if (guest->phase == DROVER_GUEST_TAKING)
+            drover_guest_cut_off(guest, DROVER_HTTP_CUT_ROOM);
+    }
+}
+
+/* ---- Guests ---- */
+
+static gboolean
+is_in_queue(DroverGuestPhase phase)
+{
+    return phase != DROVER_GUEST_WAITING && phase != DROVER_GUEST_LEAVING;
+}
+
+void
+drover_guest_enter(DroverGuest *guest, DroverGuestPhase phase, GBytes *answer)
+{
+    DroverGuests *guests = &guest->server->guests;
+
+    if (guest->phase == DROVER_GUEST_LEAVING)
+        return;
+    if (is_in_queue(guest->phase))
+        g_queue_unlink(&guests->queue, &guest->link);
+    guests->waiting -= guest->phase == DROVER_GUEST_WAITING;
+    release_answer(guest);
+    guest->served |= guest->phase == DROVER_GUEST_TAKING;
+    guest->phase = phase;
+    guest->since = g_get_monotonic_time();
+    if (is_in_queue(phase))
+        g_queue_push_tail_link(&guests->queue, &guest->link);
+    guests->waiting += phase == DROVER_GUEST_WAITING;
+    guests->present -= phase == DROVER_GUEST_LEAVING;
+    if (answer != NULL) {
+        hold_answer(guest, answer);
+        save_memory(guests);
+    }
+}
+
+DroverGuest *
+drover_guest_new(DroverHttpServer *server, int fd)
+{
+    DroverGuests *guests = &server->guests;
+    DroverGuest *guest = g_new0(DroverGuest, 1);
+
+    guest->server = server;
+    guest->fd = fd;
+    guest->link.data = guest;
+    guest->phase = DROVER_GUEST_COMING;
+    guest->since = g_get_monotonic_time();
+    g_queue_push_tail_link(&guests->queue, &guest->link);
+    guests->present++;
+    make_room(guests);
+    if (guests->timer == 0)
+        guests->timer = g_timeout_add_seconds(1, on_time, guests);
+    return guest;
+}
+
+void
+drover_guest_free(DroverGuest *guest)
+{
+    DroverGuests *guests = &guest->server->guests;
+
+    drover_guest_enter(guest, DROVER_GUEST_LEAVING, NULL);
+    if (guests->present == 0)
+        g_clear_handle_id(&guests->timer, g_source_remove);
+    g_free(guest);
+}
+
+gboolean
+drover_guests_may_wait(const DroverGuests *guests)
+{
+    return guests->waiting < MIN(MOST_WAITING, guests->places * 4 / 5);
+}
+
+/* ---- Life ---- */
+
+/* A listener leaves most of the files that may be open to what the launcher is there for. */
+static guint
+places_of_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return MOST_PLACES;
+    return (guint)MIN(limit.rlim_cur / FILES_SHARE, MOST_PLACES);
+}
+
+void
+drover_guests_init(DroverGuests *guests, guint patience)
+{
+    guests->places = places_of_files();
+    guests->patience = patience;
+    g_queue_init(&guests->queue);
+    guests->answers = g_hash_table_new(NULL, NULL);
+}
+
+void
+drover_guests_clear(DroverGuests *guests)
+{
+    g_clear_handle_id(&guests->timer, g_source_remove);
+    g_hash_table_unref(guests->answers);
+}
