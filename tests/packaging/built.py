@@ -3,7 +3,7 @@
 DROVER_PACKAGES may name a folder that has them already, as these leave them:
 
     packaging/build-deb --next FOLDER/next FOLDER/first
-    packaging/build-rpm --nodeps FOLDER/rpm
+    packaging/build-rpm --nodeps --next FOLDER/rpm-next FOLDER/rpm
 """
 
 import atexit
@@ -45,11 +45,11 @@ def debian():
 
 @functools.cache
 def rpm():
-    """The folder of the RPM packages."""
-    made = f'{folder()}/rpm'
-    if not os.path.exists(made):
-        build('build-rpm', '--nodeps', made)
-    return made
+    """The folders of the RPM packages, and of the same ones with a higher release."""
+    first, following = f'{folder()}/rpm', f'{folder()}/rpm-next'
+    if not os.path.exists(first):
+        build('build-rpm', '--nodeps', '--next', following, first)
+    return first, following
 
 
 def lintian(*words):

@@ -1,5 +1,6 @@
 """The launcher of a package, started by hand as its unit would, and tests in a root that has it."""
 
+import contextlib
 import json
 import os
 import re
@@ -12,9 +13,11 @@ import unittest
 
 import built
 from clean_root import CleanRoot
+from sshd import Sshd
 from zookeeper import ZooKeeper
 
 LIMIT = 120
+CONFIG = '/etc/nodepool/nodepool.yaml'
 UNIT = '/lib/systemd/system/drover-launcher.service'
 STATE = '/var/lib/drover/launcher'
 
@@ -95,3 +98,54 @@ class ServiceCase(unittest.TestCase):
         super().run(result)
         if (result.failures or result.errors) and os.path.exists(self.service.log_path):
             print(self.service.log()[-6000:], file=sys.stderr)
+
+    def drover(self, *words):
+        """What the command line prints with --json."""
+        return json.loads(self.root.run('drover', *words, '--json').stdout)
+
+    def submit(self, label):
+        return self.drover('request', 'submit', '--label', label)['id']
+
+    def wait_for_fulfilled(self, request):
+        wait(lambda: self.drover('request', 'show', request)['state'] == 'fulfilled',
+             f'fulfilled request {request}')
+
+
+class LabCase(ServiceCase):
+    """The same with a machine, which is the only one."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.machine = cls.enterClassContext(contextlib.closing(Sshd().start()))
+        cls.requests = []
+
+    def configure(self, *others):
+        """With providers beside the one of the machine."""
+        lab = {'name': 'lab', 'driver': 'static', 'pools': [{'name': 'main', 'nodes': [{
+            'name': '127.0.0.1', 'labels': 'board', 'host-key': self.machine.keys[0],
+            'connection-port': self.machine.port}]}]}
+        self.root.write(CONFIG, json.dumps({
+            'zookeeper-servers': [{'host': '127.0.0.1', 'port': self.server.port}],
+            'zookeeper-timeout': 30,
+            'labels': [{'name': 'board'}],
+            'providers': [lab, *others]}, indent=1))
+
+    def serve(self):
+        """The machine has been given away when this returns."""
+        request = self.submit('board')
+        self.wait_for_fulfilled(request)
+        self.requests.append(request)
+
+    def check_upgrade(self, upgrade):
+        """With a request that waits: it is served after, in the same session."""
+        waiting = self.submit('board')
+        session = self.service.session()
+        upgrade()
+        self.service.kill()
+        self.service.start()
+        self.drover('request', 'release', self.requests.pop())
+        self.wait_for_fulfilled(waiting)
+        self.assertEqual(self.service.session(), session)
+        self.assertIn('taken up again', self.service.log())
+        self.requests.append(waiting)

@@ -18,7 +18,6 @@ sys.path[:0] = [HERE, f'{HERE}/../support']
 import built  # noqa: E402
 from service import ServiceCase, wait  # noqa: E402
 
-CONFIG = '/etc/nodepool/nodepool.yaml'
 TEMPLATE = '/usr/share/drover/template'
 FOLDER = '/srv/work/mycloud'
 # The commands of docs/driver-abi.md, for the template's two files.
@@ -49,9 +48,6 @@ class Author(ServiceCase):
     def package(self):
         made, = glob.glob(self.root.path('/srv/work/drover-driver-mycloud_*.deb'))
         return f'/srv/work/{os.path.basename(made)}'
-
-    def drover(self, *words):
-        return json.loads(self.root.run('drover', *words, '--json').stdout)
 
     def test_1_what_there_is(self):
         self.root.apt('install', 'libdrover-sdk-dev', 'build-essential')
@@ -98,9 +94,8 @@ class Author(ServiceCase):
         self.root.run('drover', 'config-validate')
         self.service.start()
         wait(lambda: os.path.exists(self.root.path('/run/drover/launcher.sock')), 'launcher')
-        request = self.drover('request', 'submit', '--label', 'test-label')['id']
-        wait(lambda: self.drover('request', 'show', request)['state'] == 'fulfilled',
-             'fulfilled request')
+        request = self.submit('test-label')
+        self.wait_for_fulfilled(request)
         self.drover('request', 'release', request)
         self.assertEqual(self.service.stop(), 0)
 

@@ -5,7 +5,6 @@ The steps build on each other. Needs root, Debian's mirror and some minutes.
 """
 
 import glob
-import json
 import os
 import re
 import signal
@@ -16,13 +15,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, f'{HERE}/../support']
 
 import built  # noqa: E402
-from service import STATE, UNIT, ServiceCase, wait  # noqa: E402
-from sshd import Sshd  # noqa: E402
+from service import CONFIG, STATE, UNIT, LabCase, wait  # noqa: E402
 
-CONFIG = '/etc/nodepool/nodepool.yaml'
 EXPOSURE_LIMIT = 2.0  # of `systemd-analyze security`, from 0 to 10
 PACKAGES = ['drover', 'drover-cli', 'drover-doc', 'drover-driver-metastatic',
-            'drover-driver-openstack', 'drover-driver-static', 'drover-launcher', 'drover-nodepool-compat', 'libdrover-sdk-dev', 'libdrover-sdk1']
+            'drover-driver-openstack', 'drover-driver-static', 'drover-launcher',
+            'drover-nodepool-compat', 'libdrover-sdk-dev', 'libdrover-sdk1']
 
 
 class Built(unittest.TestCase):
@@ -36,40 +34,7 @@ class Built(unittest.TestCase):
         self.assertEqual(built.lintian(changes), (0, ''))
 
 
-class Operated(ServiceCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.machine = Sshd().start()
-        cls.addClassCleanup(cls.machine.close)
-        cls.requests = []
-
-    def configure(self):
-        values = {
-            'zookeeper-servers': [{'host': '127.0.0.1', 'port': self.server.port}],
-            'zookeeper-timeout': 30,
-            'labels': [{'name': 'board'}],
-            'providers': [
-                {'name': 'lab', 'driver': 'static', 'pools': [{'name': 'main', 'nodes': [{
-                    'name': '127.0.0.1', 'labels': 'board', 'host-key': self.machine.keys[0],
-                    'connection-port': self.machine.port}]}]},
-                {'name': 'cloud', 'driver': 'openstack', 'cloud': 'nowhere', 'pools': []},
-                {'name': 'site', 'driver': 'beaker', 'pools': []}]}
-        self.root.write(CONFIG, json.dumps(values, indent=1))
-
-    def drover(self, *words):
-        """What the command line prints with --json."""
-        return json.loads(self.root.run('drover', *words, '--json').stdout)
-
-    def submit(self):
-        return self.drover('request', 'submit', '--label', 'board')['id']
-
-    def state_of(self, request):
-        return self.drover('request', 'show', request)['state']
-
-    def wait_for_fulfilled(self, request):
-        wait(lambda: self.state_of(request) == 'fulfilled', f'fulfilled request {request}')
-
+class Operated(LabCase):
     def told(self):
         """What the service manager was told to do with the launcher."""
         found = [re.search(r'(?:^| )((?:try-)?restart|start|stop)\b.*drover-launcher', call)
@@ -89,7 +54,8 @@ class Operated(ServiceCase):
     def test_2_installed_without_a_driver(self):
         self.root.apt('install', 'drover-launcher', 'drover-cli')
         self.assertIn('/usr/sbin/nologin', self.root.run('getent', 'passwd', 'drover').stdout)
-        self.configure()
+        self.configure({'name': 'cloud', 'driver': 'openstack', 'cloud': 'nowhere', 'pools': []},
+                       {'name': 'site', 'driver': 'beaker', 'pools': []})
         told = self.root.run('drover', 'config-validate', check=False)
         self.assertEqual(told.returncode, 1)
         for driver, advice in (
@@ -111,7 +77,7 @@ class Operated(ServiceCase):
         self.service.start()
         wait(lambda: 'install the package drover-driver-static' in self.service.log(),
              'complaint about the driver')
-        request = self.submit()
+        request = self.submit('board')
         self.root.apt('install', 'drover-driver-static', managed=True)
         self.assertEqual(self.told(), ['try-restart'])
         # Even a reload is enough: without a service manager nothing was restarted.
@@ -120,22 +86,13 @@ class Operated(ServiceCase):
         self.requests.append(request)
 
     def test_5_upgraded_while_it_runs(self):
-        waiting = self.submit()  # the only machine is in use
         self.root.write('/etc/default/drover-launcher', '# The operator has been here.\n')
-        session = self.service.session()
         self.root.set_source(built.debian()[1])
-        self.root.apt('dist-upgrade', managed=True)
+        self.check_upgrade(lambda: self.root.apt('dist-upgrade', managed=True))
         self.assertEqual(self.told(), ['restart'])  # a stop would end the session
         self.assertIn('+next', self.root.run('dpkg-query', '-W', 'drover-launcher').stdout)
         self.assertIn('The operator', self.root.read('/etc/default/drover-launcher'))
         self.assertIn('RestartKillSignal=SIGKILL', self.root.read(UNIT))
-        self.service.kill()
-        self.service.start()
-        self.drover('request', 'release', self.requests.pop())
-        self.wait_for_fulfilled(waiting)
-        self.assertEqual(self.service.session(), session)
-        self.assertIn('taken up again', self.service.log())
-        self.requests.append(waiting)
 
     def test_6_removed(self):
         self.assertEqual(self.service.stop(), 0)

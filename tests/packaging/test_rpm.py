@@ -10,10 +10,11 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, f'{HERE}/../support']
 
 import built  # noqa: E402
-from clean_root import CleanRoot  # noqa: E402
+from service import LabCase  # noqa: E402
 
 # Names, and folders, that differ by custom.
 NAMES = {'libdrover-sdk-devel': 'libdrover-sdk-dev'}
@@ -29,10 +30,11 @@ def output(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-def binary_packages():
+def binary_packages(folder=None):
     """Name -> file, without what is only for debuggers."""
     names = {output('rpm', '-qp', '--queryformat', '%{name}', package): package
-             for package in glob.glob(f'{built.rpm()}/*.rpm') if not package.endswith('.src.rpm')}
+             for package in glob.glob(f'{folder or built.rpm()[0]}/*.rpm')
+             if not package.endswith('.src.rpm')}
     return {name: package for name, package in names.items()
             if not re.search('-debug(info|source)$', name)}
 
@@ -70,7 +72,7 @@ class Rpm(unittest.TestCase):
 
     def test_same_files_in_the_same_package(self):
         ours, debian = rpm_files(), debian_files()
-        self.assertEqual(len(debian), 9)
+        self.assertEqual(len(debian), 10)
         self.assertEqual(ours, debian)
 
     def test_same_version(self):
@@ -85,24 +87,23 @@ class Rpm(unittest.TestCase):
     def test_rpmlint(self):
         done = subprocess.run(
             ['rpmlint', '--config', f'{built.TOP}/packaging/rpm/rpmlint.toml',
-             *glob.glob(f'{built.rpm()}/*.rpm')], check=False, text=True, stdout=subprocess.PIPE,
+             *glob.glob(f'{built.rpm()[0]}/*.rpm')], check=False, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT)
         self.assertRegex(done.stdout, ' 0 errors, 0 warnings')
 
 
-class Installed(unittest.TestCase):
+class Installed(LabCase):
     """Into a Debian, which has no packages that RPM knows of; the steps build on each other."""
 
     @classmethod
     def setUpClass(cls):
-        cls.root = cls.enterClassContext(CleanRoot())
+        super().setUpClass()
         cls.put_libraries()
 
     @classmethod
     def put_libraries(cls):
         """What the packages need of others comes with Debian's packages, which then go."""
         root = cls.root
-        root.set_source(built.debian()[0])
         root.apt('install', 'systemd', 'drover-nodepool-compat', 'drover-driver-openstack')
         root.apt('purge', 'drover*', 'libdrover*')
         root.run('userdel', 'drover')
@@ -140,20 +141,39 @@ class Installed(unittest.TestCase):
             self.assertIn('0.', self.root.run(program, '--version').stdout)
         found = json.loads(self.root.run('drover', 'driver', 'list', '--json').stdout)
         self.assertEqual({driver['name']: driver.get('problem') for driver in found},
-                         {'openstack': None, 'static': None})
+                         {'metastatic': None, 'openstack': None, 'static': None})
 
     def test_4_put_over_themselves(self):
         said, told = self.rpm('--reinstall', '--nodeps', *binary_packages().values())
         self.assertEqual(said, [])
         self.assertIn('try-restart drover-launcher.service', told)
 
-    def test_5_removed(self):
+    def test_5_upgraded_while_it_runs(self):
+        self.configure()
+        self.service.start()
+        self.serve()
+        self.check_upgrade(self.upgrade)
+
+    def upgrade(self):
+        following = binary_packages(built.rpm()[1])
+        said, told = self.rpm('--upgrade', '--nodeps', *following.values())
+        self.assertEqual(said, [])
+        self.assertIn('try-restart drover-launcher.service', told)
+        self.assertNotIn('disable', ' '.join(told))
+        self.assertEqual(
+            set(self.rpm('--query', '--queryformat', '%{release}\n', *following)[0]), {'2'})
+        self.assertEqual(self.rpm('--verify', '--nodeps', *following)[0], [])
+
+    def test_6_removed(self):
+        self.assertEqual(self.service.stop(), 0)
         self.root.write('/etc/default/drover-launcher', '# The operator has been here.\n')
         said, told = self.rpm('--erase', '--nodeps', *binary_packages())
         self.assertRegex(', '.join(said), r'^warning: \S+ saved as \S+\.rpmsave$')
         self.assertEqual(told[0], '--no-reload disable --now drover-launcher.service')
         self.assertNotIn('try-restart drover-launcher.service', told)
-        self.assertEqual(self.ours(), ['/etc/default/drover-launcher.rpmsave'])
+        # What the launcher has written stays as well.
+        self.assertEqual(self.ours(), ['/etc/default/drover-launcher.rpmsave', '/var/lib/drover',
+                                       '/var/log/drover'])
         self.root.run('getent', 'passwd', 'drover')
 
 
