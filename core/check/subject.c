@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/process.h"
 
 /* For what a child does when all is said, such as looking for leaks. */
 #define FAREWELL_SECONDS 30
@@ -198,12 +199,12 @@ listen_to(Watch *watch, int answers)
 static char *
 describe(gboolean in_time, guint limit, int status)
 {
+    g_autofree char *end = NULL;
+
     if (!in_time)
         return g_strdup_printf("it did not come back within %u s", limit);
-    if (WIFSIGNALED(status))
-        return g_strdup_printf("it crashed: signal %d, %s", WTERMSIG(status),
-                               strsignal(WTERMSIG(status)));
-    return g_strdup_printf("it ended the process with status %d", WEXITSTATUS(status));
+    end = drover_process_describe_end(status);
+    return g_strdup_printf("its process %s", end);
 }
 
 /* Checks that none of the group's processes came to. */

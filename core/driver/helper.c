@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "driver/transport.h"
 
 #define PROGRAM            "drover-driver-host"
@@ -76,11 +77,12 @@ wait_for_end(GPid pid)
 static char *
 describe_end(gboolean in_time, int status)
 {
+    g_autofree char *end = NULL;
+
     if (!in_time)
         return g_strdup_printf("loading it takes more than %d s", LIMIT_MILLISECONDS / 1000);
-    if (WIFSIGNALED(status))
-        return g_strdup_printf("loading it crashes (%s)", g_strsignal(WTERMSIG(status)));
-    return g_strdup_printf("loading it ends the process (status %d)", WEXITSTATUS(status));
+    end = drover_process_describe_end(status);
+    return g_strdup_printf("a process that loaded it %s", end);
 }
 
 gboolean

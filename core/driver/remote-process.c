@@ -1,8 +1,8 @@
 /* The process of a driver that is elsewhere: started, watched, ended, started again. */
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/json.h"
+#include "base/process.h"
 #include "driver/helper.h"
 #include "driver/remote-private.h"
 
@@ -16,31 +16,21 @@ typedef struct {
     const char *order, *function;
 } Order;
 
-/* ---- The end of a process ---- */
-
-static char *
-describe_end(int status)
-{
-    if (WIFSIGNALED(status))
-        return g_strdup_printf("the driver's process was ended by signal %d (%s)", WTERMSIG(status),
-                               g_strsignal(WTERMSIG(status)));
-    return g_strdup_printf("the driver's process has ended with status %d", WEXITSTATUS(status));
-}
-
 char *
 drover_remote_kill(DroverRemote *remote)
 {
+    g_autofree char *end = NULL;
     int status = 0;
-    gboolean own;
 
     g_clear_pointer(&remote->frames, drover_frames_free);
     g_queue_clear_full(&remote->orders, g_free);
     remote->state = DROVER_REMOTE_DOWN;
     if (remote->pid == 0)
         return g_strdup("the driver's process is not there");
-    own = drover_helper_end(remote->pid, &status);
+    if (drover_helper_end(remote->pid, &status))
+        end = drover_process_describe_end(status);
     remote->pid = 0;
-    return own ? describe_end(status) : g_strdup("the driver's process was killed");
+    return g_strdup_printf("the driver's process %s", end != NULL ? end : "was killed");
 }
 
 /* ---- Starting again ---- */

@@ -1,9 +1,9 @@
 #include "driver/trial.h"
 
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/json.h"
+#include "base/process.h"
 #include "driver/frames.h"
 #include "driver/helper.h"
 #include "driver/host.h"
@@ -103,16 +103,15 @@ give_up(Tester *tester)
     int status;
     /* With an open socket: so one that ends does it by itself. */
     gboolean own = drover_helper_end(tester->pid, &status);
+    g_autofree char *end = NULL;
 
     g_clear_pointer(&tester->frames, drover_frames_free);
     if (tester->hangs)
         return g_strdup_printf("it has not come back for %d s", LIMIT_SECONDS);
     if (!own)
         return g_strdup("what it says makes no sense, or has no end");
-    if (WIFSIGNALED(status))
-        return g_strdup_printf("it crashes, signal %d (%s)", WTERMSIG(status),
-                               g_strsignal(WTERMSIG(status)));
-    return g_strdup_printf("it ends the process, status %d", WEXITSTATUS(status));
+    end = drover_process_describe_end(status);
+    return g_strdup_printf("its process %s", end);
 }
 
 /* ---- One section ---- */

@@ -13,7 +13,7 @@ from checking import BUILD, CheckCase
 
 # Driver -> (the check that fails, a part of its reason).
 EXPECTED = {
-    'bad-load': ('load', 'ended the process with status 3'),
+    'bad-load': ('load', 'ended with status 3'),
     'bad-entry': ('entry', 'drover_driver_entry'),
     'bad-major': ('table', 'its ABI is another one'),
     'bad-size': ('table', 'its table says that it has 12 bytes'),

@@ -105,8 +105,8 @@ class Checking(LauncherCase):
 
     def test_L_92_F_47_check_that_crashes(self):
         launcher = self.start()
-        self.offer(launcher, 'check-crash', r'it crashes, signal 6 \(Aborted\)')
-        self.offer(launcher, 'check-leave', 'it ends the process, status 5')
+        self.offer(launcher, 'check-crash', r'its process was ended by signal 6 \(Aborted\)')
+        self.offer(launcher, 'check-leave', 'its process ended with status 5')
         # The same driver with a section that it survives.
         launcher.reload([provider('good', machines(2)), hostile('bad', 'none', '/none')])
         self.wait_for_pools('good-main', 'bad-main')
@@ -120,7 +120,7 @@ class Checking(LauncherCase):
         launcher = self.start()
         launcher.configure([provider('good', machines(2)),
                             hostile('bad', 'check-crash', '/none', isolation='process')])
-        launcher.wait_for_log('error: provider bad: .* it crashes, signal 6')
+        launcher.wait_for_log('error: provider bad: .* its process was ended by signal 6')
         self.job('l').give_back()
 
 

@@ -174,8 +174,8 @@ int
 main(int argc, char **argv)
 {
     static const char *const harmful[][2] = {
-        {"crashing", "loading it crashes"},
-        {"leaving", "loading it ends the process (status 0)"},
+        {"crashing", "a process that loaded it was ended by signal"},
+        {"leaving", "a process that loaded it ended with status 0"},
         {"hanging", "loading it takes more than 10 s"},
     };
     static const char *const refused[][2] = {

@@ -98,9 +98,9 @@ test_not_survived(void)
 {
     const char *const attacks[] = {"check-crash",  "check-fine", "check-leave", "check-complain",
                                    "check-socket", "check-fine", NULL};
-    static const char *const failures[] = {"in config_check() it crashes, signal 6 (",
+    static const char *const failures[] = {"in config_check() its process was ended by signal 6 (",
                                            NULL,
-                                           "in config_check() it ends the process, status 5",
+                                           "in config_check() its process ended with status 5",
                                            "makes no sense, or has no end",
                                            "makes no sense, or has no end",
                                            NULL};
