@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, f'{HERE}/../support']
 
 import built  # noqa: E402
-from service import ServiceCase, wait  # noqa: E402
+from service import CONFIG, ServiceCase, wait  # noqa: E402
 
 TEMPLATE = '/usr/share/drover/template'
 FOLDER = '/srv/work/mycloud'
