@@ -213,19 +213,23 @@ class Observer:
         self.sync()
         return len(self.history)
 
+    def _operations(self, since):
+        """Everything that was answered before this call is among them."""
+        with self.changed:
+            if not self.process.stdin.closed:
+                self.sync()
+            return [(transaction, operation) for transaction, operations in self.history[since:]
+                    for operation in operations]
+
     def changes(self, path, since=0):
         """The operations on a znode, in order, each with its transaction."""
-        with self.changed:
-            return [(transaction, operation) for transaction, operations in self.history[since:]
-                    for operation in operations
-                    if operation.path == path and operation.kind != 'check']
+        return [(transaction, operation) for transaction, operation in self._operations(since)
+                if operation.path == path and operation.kind != 'check']
 
     def paths(self, below, since=0):
         """The children of a znode that ever had a record."""
-        with self.changed:
-            return sorted({operation.path for _, operations in self.history[since:]
-                           for operation in operations
-                           if operation.path.rpartition('/')[0] == below})
+        return sorted({operation.path for _, operation in self._operations(since)
+                       if operation.path.rpartition('/')[0] == below})
 
     def states(self, path, since=0):
         """The states that a record went through; None: it was deleted."""

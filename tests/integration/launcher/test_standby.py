@@ -214,11 +214,11 @@ class Slow(StandbyCase):
         launcher = self.start(labels=wanted(l=1))
         self.wait_for_made(1)
         (_, first), = self.made()
+        self.cloud.settings(active_after=0)  # of those to come
         with open(f'{launcher.folder}/state/session.json', encoding='utf-8') as file:
             saved = json.load(file)
         self.server.end_session(int(saved['session'], 16), base64.b64decode(saved['password']))
         self.wait(lambda cluster: cluster.tree.get(first.path) is None)
-        self.cloud.settings(active_after=0)
         self.wait_for_standby(1)
         self.wait(lambda cluster: len(cluster.nodes()) == 1)
         self.cloud.wait_for_machines(1)
