@@ -48,6 +48,39 @@ node_list(DroverCluster *cluster)
 }
 
 static json_t *
+need_object(json_t *object, const char *key)
+{
+    json_t *member = json_object_get(object, key);
+
+    if (member == NULL) {
+        member = json_object();
+        json_object_set_new(object, key, member);
+    }
+    return member;
+}
+
+/* Of all nodes, also those that are not listed: provider -> pool -> state -> how many. */
+static json_t *
+node_counts(DroverCluster *cluster)
+{
+    json_t *counts = json_object();
+    DroverCacheIter iter;
+    gpointer item;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(cluster));
+    while (drover_cache_iter_next(&iter, NULL, &item)) {
+        const DroverNode *node = item;
+        json_t *of_provider = need_object(counts, node->provider != NULL ? node->provider : "");
+        json_t *of_pool = need_object(of_provider, node->pool != NULL ? node->pool : "");
+        const char *state = drover_node_state_name(node->state);
+
+        json_object_set_new(of_pool, state,
+                            json_integer(drover_json_integer(of_pool, state, 0) + 1));
+    }
+    return counts;
+}
+
+static json_t *
 request_object(DroverLauncher *launcher, const DroverRequest *request)
 {
     return json_pack("{s:s, s:s, s:s?, s:s?, s:o, s:f, s:o}", "id", request->id, "state",
@@ -128,6 +161,7 @@ event_of(DroverLauncher *launcher)
 
     json_object_set_new(state, "host", drover_json_from_string(drover_host_name()));
     json_object_set_new(state, "now", json_real(drover_record_now()));
+    json_object_set_new(state, "counts", node_counts(cluster));
     json_object_set_new(state, "registered", registered_list(cluster));
     json_object_set_new(state, "limits", limit_object(drover_launcher_config(launcher)));
     json_object_set_new(state, "nodes", node_list(cluster));

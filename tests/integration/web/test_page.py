@@ -167,7 +167,7 @@ class Page(LauncherCase):
         Events(self, self.site).wait(lambda state: state['requests'] and
                                      state['requests'][0]['verdicts'])
         dom = self.browse('--dump-dom')
-        text = html.unescape(re.sub(r'<[^>]*>', ' ', dom.split('<main>')[1].split('</main>')[0]))
+        text = html.unescape(re.sub(r'<[^>]*>', ' ', dom.split('<main ')[1].split('</main>')[0]))
         text = ' '.join(text.split())
         self.assertIn('1 ready', text)
         self.assertIn('main: 1 nodes', text)
