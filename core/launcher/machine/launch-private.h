@@ -1,10 +1,11 @@
 /*
  * What the parts of a launch share; see launch.h.
  *
- *     launch.c        its life, attempts, and outcomes; what is stored
- *     launch-make.c   the driver makes the machine, or deletes what a former attempt made
- *     launch-bind.c   the node gets a slot of a backing node
- *     launch-reach.c  the machine is scanned
+ *     launch.c          its life; what is stored
+ *     launch-attempt.c  its attempts, and what comes of each
+ *     launch-make.c     the driver makes the machine, or deletes what a former attempt made
+ *     launch-bind.c     the node gets a slot of a backing node
+ *     launch-reach.c    the machine is scanned
  */
 #pragma once
 
@@ -68,11 +69,24 @@ void drover_launch_on_saved(const char *saved, gpointer user_data);
 void drover_launch_store(DroverLaunch *launch, json_t *fields, DroverLaunchThen then);
 /* What was to be stored is: whatever comes next. */
 void drover_launch_go_on(DroverLaunch *launch);
-void drover_launch_lose(DroverLaunch *launch);
+void drover_launch_finish(DroverLaunch *launch, DroverLaunchOutcome outcome);
+/* The node is left to be deleted, and with it, by its tags, what may have been made for it. */
+void drover_launch_try_another_node(DroverLaunch *launch);
+
+/* ---- launch-attempt.c ---- */
+
+void drover_launch_begin_attempt(DroverLaunch *launch);
+void drover_launch_start_deadline(DroverLaunch *launch);
+void drover_launch_stop_timers(DroverLaunch *launch);
+/* The launch ends. `fields` of the machine go with the last write. */
 void drover_launch_become_ready(DroverLaunch *launch, json_t *fields);
+void drover_launch_abort(DroverLaunch *launch);
+void drover_launch_abort_for_quota(DroverLaunch *launch, const char *message);
+/* The node's record or lock is gone. */
+void drover_launch_lose(DroverLaunch *launch);
+/* The attempt has failed; `pause` in milliseconds before the next one, unless `final`. */
 void drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind,
                                 const char *message, gboolean final, gboolean refused, guint pause);
-void drover_launch_abort_for_quota(DroverLaunch *launch, const char *message);
 void drover_launch_fail_for(DroverLaunch *launch, const DroverTaskResult *result);
 void drover_launch_fail_for_time(DroverLaunch *launch);
 
