@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "config/nearest.h"
 #include "driver/trial.h"
 
 #define COMMAND_LINE "  %-21s %s\n"
@@ -307,6 +308,21 @@ asks_for_help(const char *word)
     return g_strcmp0(word, "-h") == 0 || g_strcmp0(word, "--help") == 0;
 }
 
+static int
+fail_unknown(const DroverCli *cli, const char *word)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    const char *nearest;
+
+    for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+        g_ptr_array_add(names, (gpointer)commands[i]->name);
+    nearest = drover_nearest(word, names);
+    if (nearest != NULL)
+        return drover_cli_misused(cli, NULL, "unknown command: %s; did you mean %s?", word,
+                                  nearest);
+    return drover_cli_misused(cli, NULL, "unknown command: %s; --help lists them", word);
+}
+
 int
 drover_cli_run(DroverCli *cli, const char *const *words)
 {
@@ -322,5 +338,5 @@ drover_cli_run(DroverCli *cli, const char *const *words)
         return print_group_help(cli, words[0]);
     if (group != NULL)
         return drover_cli_misused(cli, NULL, "%s is followed by one of: %s", words[0], group);
-    return drover_cli_misused(cli, NULL, "unknown command: %s", words[0]);
+    return fail_unknown(cli, words[0]);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* Records hold text of many authors; none of it may give orders to the terminal. */
@@ -61,6 +62,14 @@ drover_cli_one_line(const char *text)
         g_string_append_unichar(line, g_unichar_isprint(c) ? c : (gunichar)'?');
     }
     return g_string_free(line, FALSE);
+}
+
+guint
+drover_cli_columns(void)
+{
+    struct winsize size = {0};
+
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 gboolean

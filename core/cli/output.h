@@ -14,5 +14,7 @@ char *drover_cli_age(double since);
 
 /* A copy that is valid UTF-8 without any control character. Free with g_free. */
 char *drover_cli_one_line(const char *text);
+/* How many columns the terminal has that standard output is; 0: it is none, or does not say. */
+guint drover_cli_columns(void);
 /* Standard output is a terminal that has colours, and nobody says NO_COLOR. */
 gboolean drover_cli_has_colours(void);

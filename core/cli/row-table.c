@@ -38,17 +38,17 @@ table_new(const GPtrArray *columns)
     return drover_table_new((const char *const *)headers->pdata);
 }
 
-char *
-drover_row_table_text(const DroverColumn *all_columns, const json_t *rows, const char *fields)
+/* NULL when none of the fields is a column. */
+static DroverTable *
+filled_table(const DroverColumn *all_columns, const json_t *rows, const char *fields)
 {
     g_autoptr(GPtrArray) columns = choose_columns(all_columns, fields);
-    g_autoptr(DroverTable) table = NULL;
+    DroverTable *table = columns->len > 0 ? table_new(columns) : NULL;
     const json_t *row;
     size_t k;
 
-    if (columns->len == 0)
-        return g_strdup("++\n||\n++");
-    table = table_new(columns);
+    if (table == NULL)
+        return NULL;
     json_array_foreach((json_t *)rows, k, row)
     {
         char **cells = g_new0(char *, columns->len + 1);
@@ -57,13 +57,21 @@ drover_row_table_text(const DroverColumn *all_columns, const json_t *rows, const
             cells[i] = cell_of(row, columns->pdata[i]);
         drover_table_add_row(table, cells);
     }
-    return g_strchomp(drover_table_text(table));
+    return table;
+}
+
+char *
+drover_row_table_text(const DroverColumn *columns, const json_t *rows, const char *fields)
+{
+    g_autoptr(DroverTable) table = filled_table(columns, rows, fields);
+
+    return table != NULL ? g_strchomp(drover_table_text(table)) : g_strdup("++\n||\n++");
 }
 
 void
 drover_row_table_print(const DroverColumn *columns, const json_t *rows)
 {
-    g_autofree char *text = drover_row_table_text(columns, rows, NULL);
+    g_autoptr(DroverTable) table = filled_table(columns, rows, NULL);
 
-    drover_cli_print("%s\n", text);
+    drover_table_print(table);
 }

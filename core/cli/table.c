@@ -3,12 +3,7 @@
 #include <string.h>
 
 #include "cli/output.h"
-
-struct _DroverTable {
-    char **headers;
-    guint n_columns;
-    GPtrArray *rows; /* of char **, n_columns each */
-};
+#include "cli/table-private.h"
 
 static void
 free_row(gpointer row)
@@ -160,10 +155,18 @@ drover_table_text(const DroverTable *table)
     return g_string_free(out, FALSE);
 }
 
+char *
+drover_table_shown(const DroverTable *table)
+{
+    guint columns = drover_cli_columns();
+
+    return columns > 0 ? drover_table_fitted(table, columns) : drover_table_text(table);
+}
+
 void
 drover_table_print(const DroverTable *table)
 {
-    g_autofree char *text = drover_table_text(table);
+    g_autofree char *text = drover_table_shown(table);
 
     drover_cli_print("%s", text);
 }

@@ -4,6 +4,7 @@ One server serves all tests of a file; each test has a chroot of its own, with r
 makes. The program comes from the environment: DROVER.
 """
 
+import fcntl
 import json
 import os
 import pty
@@ -12,8 +13,10 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -237,9 +240,11 @@ class CliCase(unittest.TestCase):
         self.addCleanup(end)
         return running
 
-    def on_terminal(self, *arguments):
-        """The result as seen on a terminal, where standard error comes too."""
+    def on_terminal(self, *arguments, columns=0):
+        """The result as seen on a terminal, where standard error comes too. `columns`: 0, it does
+        not say."""
         terminal, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         process = subprocess.Popen([DROVER, '-c', self.config, *arguments],
                                    stdin=subprocess.DEVNULL, stdout=side, stderr=side,
                                    preexec_fn=die_with_parent)

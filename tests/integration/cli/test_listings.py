@@ -161,6 +161,28 @@ class ListTest(CliCase):
         self.assertIn('?[31mred', shown.out)
         self.assertNotIn('\x1b', shown.out)
 
+    def test_tables_fit_the_terminal(self):
+        """Nothing that a row has is lost by that. A script sees the whole table."""
+        address, uuid = '192.0.2.200', '6f0a4b1e-5c8e-4d1b-9a51-0f4be8b3c2d1'
+        for number in range(3):
+            self.put(f'{number:010}', provider='openstack-zurich-production', external_id=uuid,
+                     type=['ubuntu-noble-large', 'debian-12'], public_ipv4=address)
+        whole = self.drover('list').out
+        self.assertIn('| IPv6 |', whole)
+        self.assertEqual([self.on_terminal('list', columns=columns).out.count('\n')
+                          for columns in (0, 300)], [whole.count('\n')] * 2)
+        for words in (['list'], ['list', '--detail']):
+            for columns in (40, 80, 130):
+                with self.subTest(words, columns=columns):
+                    shown = self.on_terminal(*words, columns=columns)
+                    self.assertEqual(shown.status, 0)
+                    self.assertLessEqual(max(map(width, shown.out.splitlines())), columns)
+                    self.assertEqual(shown.out.count('ready'), 3)
+        listed = self.on_terminal('list', columns=80).out
+        self.assertEqual((listed.count(address), listed.count(uuid)), (3, 3))
+        self.assertIn('Server ID    6f0a', listed)
+        self.assertNotIn('IPv6', listed)
+
     def test_connection_lost_on_the_way(self):
         for node_id in range(300):
             self.put(f'{node_id:010d}', comment='x' * 1000)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 import unittest
@@ -125,8 +126,8 @@ class ScreenTest(TopCase):
         lines = terminal.wait_for('p1/main')
         self.assertRegex(lines[0], r'^ drover top  \d\d:\d\d:\d\d  launchers 1  machines 4  '
                                    r'requests waiting 2$')
-        self.assertRegex('\n'.join(lines), r'(?m)^Machines +all +<1m +<10m +<1h +<1d  older   oldest$')
-        self.assertRegex('\n'.join(lines), r'(?m)^in-use +1 +0 +0 +0 +1 +0    2h01m$')
+        self.assertRegex('\n'.join(lines), r'(?m)^Machines all <1m <10m <1h <1d older oldest$')
+        self.assertRegex('\n'.join(lines), r'(?m)^in-use +1 +0 +0 +0 +1 +0 +2h01m$')
         self.assertRegex('\n'.join(lines), r'(?m)^p1/main +1 +3 +3/10 +8/40 +16384/\(65536\) +1 +1 '
                                            r'+1 full$')
         self.assertRegex('\n'.join(lines), rf'(?m)^{REQUEST} pending +1m l +wait \(p1\): pool: 1 ')
@@ -195,6 +196,28 @@ class ScreenTest(TopCase):
                           and 'by age' in lines[-1])
         self.end(terminal)
 
+    def test_what_matters_is_seen_on_small_screens(self):
+        """Columns are cut, with a sign, and left out by their weight."""
+        self.put_cluster()
+        self.put_pool('ubuntu-noble-large', {'pool': {'instances': 200}}, paused=True,
+                      provider_name='openstack-zurich-production')
+        for columns, cut, left_out in ((80, 'openstack-zurich', 'RAM MiB'),
+                                       (40, 'openstack-zurich', 'Ready')):
+            with self.subTest(columns=columns):
+                terminal = self.top(columns=columns, LC_ALL='C.UTF-8')
+                lines = terminal.wait_for(lambda lines: any(line.startswith('p1/main')
+                                                            for line in lines))
+                self.assertNotIn(left_out, '\n'.join(lines))
+                self.assertRegex('\n'.join(lines), rf'(?m)^{cut}\S*\u2026 +0 .*0/200 .*full$')
+                self.assertRegex('\n'.join(lines), rf'(?m)^{REQUEST} .*wait \(p1\): p\S*')
+                self.assertIn('waiting 2', lines[0])
+                self.assertIn('? help', lines[-1])
+                self.end(terminal)
+        plain = self.top(LC_ALL='C')
+        plain.wait_for(lambda lines: any(re.match(r'openstack-zurich\S*\+ ', line)
+                                         for line in lines))
+        self.end(plain)
+
     def test_size(self):
         self.put_cluster()
         terminal = self.top(rows=40, columns=120)
@@ -204,7 +227,7 @@ class ScreenTest(TopCase):
             if rows < 6:
                 wait_until(lambda: 'too small'[:columns] in terminal.text)
             else:
-                terminal.wait_for(lambda lines: lines[0].startswith(' drover top')
+                terminal.wait_for(lambda lines: 'machines 4' in lines[0]
                                   and lines[-1].startswith('pools '))
         self.end(terminal)
 
@@ -215,6 +238,8 @@ class ScreenTest(TopCase):
             terminal.wait_for('machines 0')
             server.kill()
             terminal.wait_for('[NOT CONNECTED]')
+            terminal.resize(24, 40)
+            terminal.wait_for(lambda lines: lines[0] == ' [NOT CONNECTED] machines 0  waiting 0')
             server.start()
             terminal.wait_for(lambda lines: 'NOT CONNECTED' not in lines[0])
             self.end(terminal)

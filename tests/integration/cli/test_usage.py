@@ -20,7 +20,9 @@ class UsageTest(CliCase):
         self.assertIn('request submit', done.stdout)
 
     def test_CLI_02_used_wrongly(self):
-        for words, message in ((['bogus'], 'drover: error: unknown command: bogus'),
+        for words, message in ((['bogus'], 'drover: error: unknown command: bogus; --help '
+                                           'lists them'),
+                               (['lst'], 'unknown command: lst; did you mean list?'),
                                (['list', '--bogus'], 'drover list: error: Unknown option --bogus'),
                                (['--bogus', 'list'], 'drover: error: Unknown option --bogus'),
                                (['hold'], 'drover hold: error: the following arguments are '

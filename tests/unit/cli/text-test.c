@@ -51,6 +51,81 @@ test_cells(void)
                     "+----+-------------+\n");
 }
 
+static DroverTable *
+table_of_three(void)
+{
+    static const char *const headers[] = {"ID", "IPv6", "Label", NULL};
+    static const char *const labels[] = {"ubuntu-noble-large-with-gpu", "日本語日本語"};
+    DroverTable *table = drover_table_new(headers);
+
+    for (guint i = 0; i < G_N_ELEMENTS(labels); i++) {
+        char **row = g_new0(char *, 4);
+
+        row[0] = g_strdup_printf("200-000000000%u", i);
+        row[2] = g_strdup(labels[i]);
+        drover_table_add_row(table, row);
+    }
+    return table;
+}
+
+/* For people: where it fits it is the same, and then narrower in three ways. */
+static void
+test_fitted(void)
+{
+    static const struct {
+        guint columns;
+        const char *text;
+    } expected[] = {
+        {48, "+----------------+-----------------------------+\n"
+             "| ID             | Label                       |\n"
+             "+----------------+-----------------------------+\n"
+             "| 200-0000000000 | ubuntu-noble-large-with-gpu |\n"
+             "| 200-0000000001 | 日本語日本語                |\n"
+             "+----------------+-----------------------------+\n"},
+        {33, "+----------------+--------------+\n"
+             "| ID             | Label        |\n"
+             "+----------------+--------------+\n"
+             "| 200-0000000000 | ubuntu-      |\n"
+             "|                | noble-large- |\n"
+             "|                | with-gpu     |\n"
+             "| 200-0000000001 | 日本語日本語 |\n"
+             "+----------------+--------------+\n"},
+        {24, "ID     200-0000000000\n"
+             "Label  ubuntu-noble-\n"
+             "       large-with-gpu\n"
+             "\n"
+             "ID     200-0000000001\n"
+             "Label  日本語日本語\n"},
+    };
+    g_autoptr(DroverTable) table = table_of_three();
+    g_autofree char *whole = drover_table_text(table), *wide = drover_table_fitted(table, 200);
+
+    g_assert_cmpstr(wide, ==, whole);
+    for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
+        g_autofree char *text = drover_table_fitted(table, expected[i].columns);
+
+        g_assert_cmpstr(text, ==, expected[i].text);
+    }
+    for (guint columns = 1; columns < 60; columns++) {
+        g_autofree char *text = drover_table_fitted(table, columns);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        for (guint i = 0; columns >= 10 && lines[i] != NULL; i++)
+            g_assert_cmpuint(drover_table_width(lines[i], -1), <=, columns);
+    }
+}
+
+/* Nothing but headers stays as it is: there is nothing to read. */
+static void
+test_fitted_empty(void)
+{
+    const char *const headers[] = {"ID", "Provider", NULL};
+    g_autoptr(DroverTable) table = drover_table_new(headers);
+    g_autofree char *text = drover_table_text(table), *fitted = drover_table_fitted(table, 5);
+
+    g_assert_cmpstr(fitted, ==, text);
+}
+
 static void
 test_width(void)
 {
@@ -128,6 +203,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cli/CLI-04-empty-table", test_empty_table);
     g_test_add_func("/cli/CLI-09-lines-and-width", test_cells);
+    g_test_add_func("/cli/fitted", test_fitted);
+    g_test_add_func("/cli/fitted-empty", test_fitted_empty);
     g_test_add_func("/cli/width", test_width);
     g_test_add_func("/cli/CLI-06-python-literals", test_literals);
     g_test_add_func("/cli/cell-text", test_cell_text);
