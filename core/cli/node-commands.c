@@ -1,5 +1,6 @@
 /* drover list, hold, delete */
 #include "base/error.h"
+#include "cli/backing-node.h"
 #include "cli/command.h"
 #include "cli/node-table.h"
 #include "cli/provider.h"
@@ -210,7 +211,7 @@ static gboolean now, force;
 static const GOptionEntry delete_options[] = {
     {"now", 0, 0, G_OPTION_ARG_NONE, &now, "Delete it from here, not by a launcher", NULL},
     {"force", 0, 0, G_OPTION_ARG_NONE, &force,
-     "Only forget the node; its machine may be left behind", NULL},
+     "Only forget the node, not its machine; have a backing node given back", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -296,22 +297,15 @@ delete_now(DroverCli *cli, DroverLock *lock, const DroverNode *node, DroverRecor
     return delete_record(cli, lock, node);
 }
 
-/* The last resort for a node whose provider is gone for good. */
+/* The last resort for a node whose provider is gone for good. `node` may be NULL. */
 static int
-forget(DroverCli *cli, const char *id)
+forget(DroverCli *cli, const DroverRecord *record, const DroverNode *node)
 {
-    g_autoptr(GError) error = NULL;
-    g_autoptr(DroverRecord) record =
-        drover_store_read(cli->store, DROVER_NODES_PATH, id, DROVER_READ_PLAIN, &error);
-    g_autoptr(DroverNode) node = NULL;
+    const char *id = record->name;
     g_autofree char *path = drover_node_path(id);
-    DroverChange *change;
+    DroverChange *change = drover_change_new(drover_store_session(cli->store));
     DroverChangeOutcome outcome;
 
-    if (record == NULL)
-        return unreadable(cli, id, error);
-    node = drover_node_decode(id, record->data, record->version, NULL);
-    change = drover_change_new(drover_store_session(cli->store));
     drover_change_delete_claimed(change, path, TRUE, record->version);
     outcome = drover_store_commit(cli->store, change, NULL);
     if (outcome == DROVER_CHANGE_BUSY)
@@ -327,6 +321,25 @@ forget(DroverCli *cli, const char *id)
     return 0;
 }
 
+static int
+delete_by_force(DroverCli *cli, const char *id)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DroverRecord) record =
+        drover_store_read(cli->store, DROVER_NODES_PATH, id, DROVER_READ_LOCK, &error);
+    g_autoptr(DroverNode) node = NULL;
+    g_autofree char *contender = NULL;
+
+    if (record == NULL)
+        return unreadable(cli, id, error);
+    node = drover_node_decode(id, record->data, record->version, NULL);
+    if (node != NULL)
+        contender =
+            drover_cli_backing_contender(cli, node, (const char *const *)record->contenders);
+    return contender != NULL ? drover_cli_give_backing_back(cli, node, contender, now)
+                             : forget(cli, record, node);
+}
+
 static int delete (DroverCli *cli, const char *id)
 {
     Fate fate = {.state = DROVER_NODE_DELETING};
@@ -335,7 +348,7 @@ static int delete (DroverCli *cli, const char *id)
         fate.allows = can_delete_now;
         fate.then = delete_now;
     }
-    return force ? forget(cli, id) : change_state(cli, id, &fate);
+    return force ? delete_by_force(cli, id) : change_state(cli, id, &fate);
 }
 
 const DroverCommand drover_delete_command = {

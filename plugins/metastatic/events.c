@@ -40,19 +40,35 @@ hear_listed(struct metastatic *self, const struct drover_value *facts)
         drover_operation_wake(((struct creation *)creation)->op);
 }
 
+/* An operator wants it back, or another process has seen that it is of no use. */
+static void
+fail_from_outside(struct metastatic *self, struct record *record)
+{
+    drover_provider_log(self->provider, DROVER_WARNING,
+                        "the backing node %s gets no new nodes: its user data says so",
+                        record->node);
+    if (self->listed && !self->idle)
+        record_look(self, record);
+}
+
 static void
 hear_node(struct metastatic *self, const struct drover_value *facts)
 {
     const char *node = text_of(facts, "backing_node"), *user_data = text_of(facts, "user_data");
     struct record *record = record_in(self, facts);
+    gboolean had_failed;
 
     if (record == NULL)
         record = record_take(self, node, user_data);
-    if (record == NULL)
+    if (record == NULL) {
         drover_provider_log(self->provider, DROVER_WARNING,
                             "the user data of the backing node %s makes no sense", node);
-    else
-        record_update(record, user_data, drover_value_get(facts, "fields"));
+        return;
+    }
+    had_failed = record->failed;
+    record_update(record, user_data, drover_value_get(facts, "fields"));
+    if (record->failed && !had_failed)
+        fail_from_outside(self, record);
 }
 
 static void
