@@ -69,7 +69,7 @@ _drover_command() {
     top) _arguments $common '--once[once, as text]' ;;
     hold) _arguments $common '1:node:_drover_values id list' ;;
     delete)
-        _arguments $common '--now[not through a launcher]' '--force[even when it is locked]' \
+        _arguments $common '--now[not through a launcher]' '--force[only forget it; give a backing node back]' \
             '1:node:_drover_values id list'
         ;;
     image-build | image-pause | image-unpause) _arguments $common '1:image:_drover_values image image-status' ;;

@@ -6,8 +6,12 @@ The options of the page's section OPTIONS are checked by tests/support/manual.py
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
+
+from terminal import Terminal
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DROVER = os.path.abspath(os.environ['DROVER'])
@@ -104,6 +108,52 @@ class CompletionTest(unittest.TestCase):
             done = subprocess.run(['bash', '-c', script, 'bash', *words], check=True,
                                   capture_output=True, text=True)
             self.assertEqual((set(done.stdout.split()), done.stderr), (expected, ''), words)
+
+
+@unittest.skipUnless(shutil.which('zsh'), 'needs zsh')
+class ZshTest(unittest.TestCase):
+    """The same by a zsh on a terminal, which lists what there is after two tabs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='drover-test-'))
+        os.symlink(COMPLETION.with_suffix('.zsh'), f'{cls.folder}/_drover')
+        cls.terminal = cls.enterClassContext(Terminal(
+            ['zsh', '-f', '-i'], rows=100, columns=120, HOME=cls.folder,
+            PATH=f'{os.path.dirname(DROVER)}:{os.environ["PATH"]}'))
+        cls.terminal.send(f"PS1='%% '; fpath=({cls.folder} $fpath); autoload -U compinit; "
+                          'compinit -u -D; unsetopt beep list_beep; LISTMAX=0; clear; '
+                          'print can-begin\n')
+        cls.terminal.wait_for(lambda lines: 'can-begin' in lines)
+
+    def complete(self, line, *expected):
+        """What is offered at the end of the line, as soon as all that is expected is."""
+        self.terminal.send('\x15\x0c')  # an empty line on an empty screen
+        self.terminal.wait_for(lambda lines: lines[0] == '%' and not any(lines[1:]))
+        self.terminal.send(f'{line}\t\t')
+
+        def offered(lines):
+            # Either "NAME  -- what it is" or names in columns.
+            return {word for one in lines[1:] if one for word in one.split('  -- ')[0].split()}
+        return offered(self.terminal.wait_for(lambda lines: set(expected) <= offered(lines)))
+
+    def test_commands(self):
+        first = {command.split()[0] for command in commands()}
+        self.assertEqual(self.complete('drover ', *first), first)
+        for group in {command.split()[0] for command in commands() if ' ' in command}:
+            words = {command.split()[1] for command in commands()
+                     if command.startswith(f'{group} ')}
+            self.assertEqual(self.complete(f'drover {group} ', *words), words)
+
+    def test_options(self):
+        for command in commands():
+            options = {one for one in options_of(*command.split()) if one.startswith('--')}
+            self.assertEqual(self.complete(f'drover {command} --', *options), options, command)
+
+    def test_values(self):
+        self.assertEqual(self.complete('drover request submit --priority=', '100', '200', '300'),
+                         {'100', '200', '300'})
+        self.assertIn('building', self.complete('drover watch --state ', 'aborted', 'used'))
 
 
 if __name__ == '__main__':
