@@ -1,7 +1,7 @@
 /*
  * A page for people: providers and pools with what they use, machines by state, requests that wait
  * and why. A static page (page.html) is fed by server-sent events, one each second at most and only
- * when something has changed.
+ * with what has changed, see overview-state.h.
  */
 #pragma once
 

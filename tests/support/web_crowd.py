@@ -16,6 +16,7 @@ import socket
 import threading
 import time
 
+EVENT = b'\ndata: '
 REQUEST = b'GET /node-list HTTP/1.1\r\nHost: h\r\n'
 
 
@@ -157,7 +158,7 @@ class Stream(Client):
         super().__init__(site)
         self.asked = False
         self.events = 0
-        self.last = b''
+        self.last = b''  # may be the beginning of an event
 
     def ask(self):
         if not self.asked:
@@ -166,8 +167,9 @@ class Stream(Client):
 
     def on_data(self, data):
         super().on_data(data)
-        self.events += (self.last + data).count(b'\n\n')
-        self.last = data[-1:]
+        data = self.last + data
+        self.events += data.count(EVENT)
+        self.last = data[1 - len(EVENT):]
 
 
 class Streams(Crowd):

@@ -2,24 +2,35 @@
 
 import contextlib
 import html
+import itertools
 import json
 import re
 import shutil
+import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
-from http_site import Site, wait_for
+import process
+from http_site import METRICS, Site, sample, wait_for
 from launcher import machine, machines
 from launcher_case import LauncherCase
+from loop_lag import LoopLag
+from web_crowd import Streams, allow_files
+from zuul_client import encode
 
 WEBAPP = {'port': 0, 'listen_address': '127.0.0.1'}
 BROWSER = ['chromium', '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
            '--no-first-run', '--disable-background-networking', '--virtual-time-budget=3000']
+VIEWERS = 500
+MOST_VIEWERS = 512
+MOST_MEMORY = 100  # KiB that the launcher needs for a viewer, at most
+LAG = 1  # second that the loop may be late, with sanitizers and on a busy machine
 
 
 class Events:
-    """Reads a stream of events."""
+    """Reads a stream of events, as the page does: what they tell together."""
 
     def __init__(self, test, site):
         self.client = test.enterContext(site.connect())
@@ -28,19 +39,35 @@ class Events:
         self.head = b''
         while (line := self.lines.readline()) not in (b'\r\n', b''):
             self.head += line
+        self.state = {}
+        self.last = None  # the last change alone
 
     def next(self):
-        while True:
-            line = self.lines.readline()
-            if line.startswith(b'data: '):
-                return json.loads(line[6:])
-            if not line:
-                raise EOFError
+        """The state after the next event."""
+        kind = 'message'
+        while line := self.lines.readline():
+            if line.startswith(b'event: '):
+                kind = line[7:].decode().strip()
+            elif line.startswith(b'data: '):
+                self.take(kind, json.loads(line[6:]))
+                return self.state
+        raise EOFError
+
+    def take(self, kind, event):
+        if kind == 'message':
+            self.state = event
+            return
+        assert kind == 'change'
+        self.last = dict(event)
+        for name in {'nodes', 'requests'} & event.keys():
+            merged = {one['id']: one for one in [*self.state[name], *event[name]['set']]}
+            event[name] = [one for one in merged.values() if one['id'] not in event[name]['gone']]
+        self.state.update(event)
 
     def wait(self, condition):
-        while not condition(event := self.next()):
+        while not condition(state := self.next()):
             pass
-        return event
+        return state
 
 
 def contrast(one, other):
@@ -56,8 +83,8 @@ def contrast(one, other):
 
 
 class Page(LauncherCase):
-    def start(self, *nodes):
-        self.launcher_ = self.start_with(*nodes, webapp=WEBAPP)
+    def start(self, *nodes, **options):
+        self.launcher_ = self.start_with(*nodes, webapp=WEBAPP, **options)
         self.site = Site(self.launcher_)
 
     def browse(self, *options):
@@ -86,24 +113,88 @@ class Page(LauncherCase):
         request.wait('fulfilled')
         events.wait(lambda state: not state['requests'])
 
-    def test_viewers_that_go_away_or_read_nothing(self):
+    def test_only_changes_are_told(self):
+        self.start(*machines(3))
+        events = Events(self, self.site)
+        events.wait(lambda state: len(state['nodes']) == 3)
+        job = self.job('l')
+        node, = job.ids
+        events.wait(lambda state: state['counts'] == {'p': {'main': {'in-use': 1, 'ready': 2}}})
+        self.assertEqual([one['id'] for one in events.last['nodes']['set']], [node])
+        self.assertEqual(events.last.keys() & {'limits', 'registered', 'version'}, set())
+        job.give_back()
+        events.wait(lambda state: node not in {one['id'] for one in state['nodes']} and
+                    state['counts'] == {'p': {'main': {'ready': 3}}})
+        # Who comes later is told the same, but for the time.
+        whole = Events(self, self.site).next()
+        for state in (whole, events.state):
+            del state['now']
+            state['nodes'].sort(key=lambda one: one['id'])
+        self.assertEqual(whole, events.state)
+
+    def test_500_viewers(self):
+        """All are told, for next to nothing, and the work goes on."""
+        allow_files(2000)
+        self.start(*machines(20), prometheus={'launcher': WEBAPP})
+        memory = process.status(self.launcher_.pid, 'VmRSS')
+        with LoopLag(self.launcher_) as lag, Streams(self.site, VIEWERS) as streams:
+            streams.wait_for_events(1)
+            for _ in range(3):
+                seen = max(stream.events for stream in streams.clients)
+                job = self.job('l')
+                streams.wait_for_events(seen + 1)
+                job.give_back()
+            Site(self.launcher_, METRICS).wait_for_sample('drover_http_streams', VIEWERS,
+                                                          listener='status')
+            grown = (process.status(self.launcher_.pid, 'VmRSS') - memory) / VIEWERS
+        print(f'{VIEWERS} viewers: {grown:.1f} KiB each; loop: {lag}', file=sys.stderr)
+        self.assertLess(grown, MOST_MEMORY)
+        self.assertLess(lag.quantile(0.99), LAG)
+        self.assertEqual(self.cut('unread'), 0)
+
+    def cut(self, reason):
+        return sample(Site(self.launcher_, METRICS).samples(), 'drover_http_cut_connections_total',
+                      listener='status', reason=reason)
+
+    def test_too_many_viewers(self):
         self.start(machine('127.0.10.1', 'l'))
-        for _ in range(32):
-            Events(self, self.site)
+        allow_files(2000)
+        with Streams(self.site, MOST_VIEWERS) as streams:
+            streams.wait_for_events(1)
+            self.assertIn(b' 503 ', self.ask_for_events())
+        wait_for(self.ask_for_events, lambda answer: b' 200 ' in answer, 60, 'a place')
+
+    def ask_for_events(self):
         with self.site.connect() as client:
             client.sendall(b'GET /overview/events HTTP/1.0\r\n\r\n')
-            self.assertIn(b' 503 ', client.recv(100))
-        self.doCleanups_of_viewers()
-        self.job('l').give_back()  # a change, which is told to whoever is left
-        def ask():
-            with self.site.connect() as client:
-                client.sendall(b'GET /overview/events HTTP/1.0\r\n\r\n')
-                return client.recv(100)
-        wait_for(ask, lambda answer: b' 200 ' in answer, 60, 'a place')
+            return client.recv(100)
 
-    def doCleanups_of_viewers(self):
-        """Closes all streams."""
-        self._viewers.close()
+    def test_viewers_that_do_not_read(self):
+        """They are cut off, some since they take nothing, some since they fall behind."""
+        self.start(machine('127.0.10.1', 'l'), prometheus={'launcher': WEBAPP})
+        record = {'state': 'hold', 'state_time': 1, 'provider': 'x', 'pool': 'x', 'type': ['x'],
+                  'hostname': 'x' * 500}
+        paths = [self.client.create('/nodepool/nodes/', encode(record), sequence=True)
+                 for _ in range(900)]
+        viewer = Events(self, self.site)
+        viewer.wait(lambda state: state['nodes_in_all'] == 901)
+        still, slow = ([self.enterContext(self.site.connect()) for _ in range(5)] for _ in range(2))
+        for client in still + slow:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32768)
+            client.sendall(b'GET /overview/events HTTP/1.0\r\n\r\n')
+            client.setblocking(False)
+        cut = []
+        while not cut or cut[-1] < len(still + slow):
+            self.assertLess(len(cut), 90)
+            record['state_time'] += 1
+            self.client.set(paths[len(cut)], encode(record))
+            viewer.next()
+            for client in slow:
+                with contextlib.suppress(OSError):
+                    client.recv(10_000)
+            cut.append(self.cut('unread'))
+        self.assertIn(len(still), cut)
+        self.launcher_.wait_for_log('were cut off so far')
 
     def enterContext(self, manager):
         return self._viewers.enter_context(manager)
