@@ -380,6 +380,7 @@ begin_work(DroverLauncher *launcher, const char *state_dir)
                                                    .node_lock_changed = on_node_lock,
                                                    .request_changed = on_request,
                                                    .pools_changed = on_pools,
+                                                   .settled = drover_launcher_wake,
                                                    .complete_changed = on_complete};
     g_autoptr(GBytes) record = component_record(launcher);
 

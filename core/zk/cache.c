@@ -213,6 +213,13 @@ tell_lock_again(DroverCache *cache, Entry *entry)
 }
 
 static void
+tell_if_settled(DroverCache *cache)
+{
+    if (drover_cache_is_settled(cache) && cache->klass.settled != NULL)
+        cache->klass.settled(cache, cache->user_data);
+}
+
+static void
 on_read(const DroverReadReply *reply, gpointer user_data)
 {
     Question *question = user_data;
@@ -229,8 +236,10 @@ on_read(const DroverReadReply *reply, gpointer user_data)
         else if (entry != NULL)
             tell_lock_again(cache, entry);
     }
-    if (!cache->freed)
+    if (!cache->freed) {
         check_walk(cache);
+        tell_if_settled(cache);
+    }
     question_free(question);
 }
 
@@ -304,6 +313,7 @@ end_listing(DroverCache *cache, const char *const *names)
     if (cache->list_again)
         list_children(cache);
     check_walk(cache);
+    tell_if_settled(cache);
 }
 
 static void

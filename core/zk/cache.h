@@ -41,6 +41,8 @@ typedef struct {
                          gpointer user_data);
     /* Complete, or not any more. May be NULL. */
     void (*completed)(DroverCache *cache, gboolean complete, gpointer user_data);
+    /* The last read under way has ended, whether it brought news or not. May be NULL. */
+    void (*settled)(DroverCache *cache, gpointer user_data);
 } DroverCacheClass;
 
 /*

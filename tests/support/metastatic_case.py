@@ -4,6 +4,7 @@ import json
 
 from cloud import dashed, label, pool
 from cloud_case import CloudCase
+from sshd import Sshd
 from zuul_client import NODES
 
 OWNER = 'NodePool:metastatic:meta'
@@ -35,6 +36,13 @@ class MetastaticCase(CloudCase):
         launcher = self.launcher(*providers, cleanup_interval=1, **options)
         self.wait_for_pools(*(f'{one["name"]}-main' for one in providers))
         return launcher
+
+    def sshd(self):
+        """What is found on each machine: checked backing nodes get its keys."""
+        sshd = Sshd().start()
+        self.addCleanup(sshd.close)
+        self.cloud.settings(listener={'kind': 'forward', 'to': sshd.port})
+        return sshd
 
     def serve(self, name='user'):
         """(request, id, record) of a new node."""

@@ -17,6 +17,7 @@ struct _DroverCluster {
     guint session_listener;
     DroverCache *nodes, *requests, *pools;
     gboolean complete;
+    gboolean settling; /* somebody asked whether it is settled when it was not */
     guint64 changes;
     GHashTable *waiters; /* id -> Waiter */
     guint last_waiter;
@@ -119,6 +120,25 @@ on_completed(DroverCache *cache, gboolean complete, gpointer user_data)
         call_waiters(cluster);
 }
 
+static gboolean
+is_settled(const DroverCluster *cluster)
+{
+    return drover_cache_is_settled(cluster->nodes) && drover_cache_is_settled(cluster->requests) &&
+           drover_cache_is_settled(cluster->pools);
+}
+
+static void
+on_settled(DroverCache *cache, gpointer user_data)
+{
+    DroverCluster *cluster = user_data;
+
+    if (!cluster->settling || !is_settled(cluster))
+        return;
+    cluster->settling = FALSE;
+    if (cluster->listener.settled != NULL)
+        cluster->listener.settled(cluster->user_data);
+}
+
 static void
 on_node(DroverCache *cache, const char *name, gpointer old, gpointer new_object, gpointer user_data)
 {
@@ -198,15 +218,18 @@ drover_cluster_new(DroverSession *session, const DroverClusterListener *listener
                                            .free = (GDestroyNotify)drover_node_unref,
                                            .changed = on_node,
                                            .lock_changed = on_node_lock,
-                                           .completed = on_completed};
+                                           .completed = on_completed,
+                                           .settled = on_settled};
     static const DroverCacheClass requests = {.decode = decode_request,
                                               .free = (GDestroyNotify)drover_request_unref,
                                               .changed = on_request,
-                                              .completed = on_completed};
+                                              .completed = on_completed,
+                                              .settled = on_settled};
     static const DroverCacheClass pools = {.decode = decode_pool,
                                            .free = (GDestroyNotify)drover_component_free,
                                            .changed = on_pool,
-                                           .completed = on_completed};
+                                           .completed = on_completed,
+                                           .settled = on_settled};
     DroverCluster *cluster = g_new0(DroverCluster, 1);
 
     cluster->session = session;
@@ -254,10 +277,12 @@ drover_cluster_is_complete(const DroverCluster *cluster)
 }
 
 gboolean
-drover_cluster_is_settled(const DroverCluster *cluster)
+drover_cluster_is_settled(DroverCluster *cluster)
 {
-    return drover_cache_is_settled(cluster->nodes) && drover_cache_is_settled(cluster->requests) &&
-           drover_cache_is_settled(cluster->pools);
+    if (is_settled(cluster))
+        return TRUE;
+    cluster->settling = TRUE;
+    return FALSE;
 }
 
 guint

@@ -22,6 +22,8 @@ typedef struct {
     void (*request_changed)(const char *id, const DroverRequest *old,
                             const DroverRequest *new_request, gpointer user_data);
     void (*pools_changed)(gpointer user_data);
+    /* Somebody asked drover_cluster_is_settled() while it was not; now it is. */
+    void (*settled)(gpointer user_data);
     /* All caches are complete, or one is not any more. */
     void (*complete_changed)(gboolean complete, gpointer user_data);
 } DroverClusterListener;
@@ -41,9 +43,11 @@ gboolean drover_cluster_is_complete(const DroverCluster *cluster);
  */
 guint drover_cluster_await(DroverCluster *cluster, DroverClusterFunc func, gpointer user_data);
 void drover_cluster_call_off(DroverCluster *cluster, guint id);
-/* Complete, and nothing is being read: all that happened before the session's last answer is seen.
+/*
+ * Complete, and nothing is being read: all that happened before the session's last answer is seen.
+ * When it is not, the listener hears of it as soon as it is, also if the reads bring no news.
  */
-gboolean drover_cluster_is_settled(const DroverCluster *cluster);
+gboolean drover_cluster_is_settled(DroverCluster *cluster);
 
 /* How often a node, a request or a registered pool has changed. */
 guint64 drover_cluster_changes(const DroverCluster *cluster);

@@ -1,15 +1,19 @@
 """Nodes on slots of other nodes: given away, shared, and given back."""
 
 import json
+import threading
 import unittest
 
-from metastatic_case import OWNER, MetastaticCase
+from metastatic_case import OWNER, MetastaticCase, metastatic, slot_label
+from zuul_client import NODES
 
 
 class MainPath(MetastaticCase):
     def test_ME_04_ME_05_H_29_first_node(self):
-        launcher = self.begin()
+        sshd = self.sshd()
+        launcher = self.begin(self.backing_provider(checked=True), metastatic())
         request, node_id, node = self.serve()
+        self.assertEqual(node['host_keys'], sshd.keys)
         (backing_id, backing), = self.backing().items()
         self.assertEqual((node['state'], node['provider'], node['external_id'],
                           node['connection_type']), ('ready', 'meta', node_id, 'ssh'))
@@ -67,6 +71,36 @@ class MainPath(MetastaticCase):
         self.assertEqual(self.place_of(node), (one, 1))
         _, _, node = self.serve()
         self.assertNotEqual(self.place_of(node)[0], one)
+
+    def test_Z_33_lock_of_a_backing_node(self):
+        """kazoo sees whose it is; when the node is given back, whoever waits gets it."""
+        self.begin(self.backing_provider(), metastatic(slot_label(grace_time=0)))
+        request, _, node = self.serve()
+        one, _ = self.place_of(node)
+        path = f'{NODES}/{one}/lock'
+        name, = self.client.get_children(path)
+        self.assertEqual(self.client.exists(f'{path}/{name}').ephemeralOwner, 0)
+        lock = self.client.Lock(path, 'somebody')
+        self.assertEqual(lock.contenders(), [OWNER])
+        self.assertFalse(lock.acquire(blocking=False))
+        waiting = threading.Thread(target=lock.acquire)
+        waiting.start()
+        self.wait(lambda cluster: len(cluster.contenders()) == 2, what='somebody who waits')
+        self.give_back(request)
+        waiting.join(30)
+        self.assertTrue(lock.is_acquired)
+        self.assertEqual(self.observer.sync().node(one)['state'], 'used')
+        self.assertEqual(lock.contenders(), ['somebody'])
+        lock.release()
+        self.wait_for_no_nodes()
+
+    def test_claimed_at_once(self):
+        """Not when something else happens, say the next cleaning."""
+        providers = self.backing_provider(), metastatic(slot_label(max_parallel_jobs=1))
+        self.launcher(*providers, cleanup_interval=3600)
+        self.wait_for_pools('meta-main', 'p-main')
+        for _ in range(5):
+            self.serve()
 
     def test_ME_17_two_at_once(self):
         self.begin()
