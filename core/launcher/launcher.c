@@ -51,6 +51,7 @@ static void
 announce_running(DroverLauncher *launcher)
 {
     launcher->passed = TRUE;
+    drover_backing_report_orphans(launcher->cluster, launcher->config);
     drover_launcher_announce(launcher);
 }
 
@@ -240,8 +241,7 @@ on_request(const char *id, const DroverRequest *old, const DroverRequest *new_re
         drover_deleter_note_request_gone(launcher->deleter, old);
     else if (new_request->state == DROVER_REQUEST_REQUESTED)
         drover_launcher_wake(launcher);
-    if (drover_backing_has_request(launcher->parts.backings, id))
-        drover_launcher_wake(launcher);
+    drover_backing_note_request(launcher->parts.backings, id, new_request);
 }
 
 static void

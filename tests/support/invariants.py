@@ -13,7 +13,7 @@ like with what is theirs. Numbers are those of the launcher's specification:
     I-13  what somebody else has locked is not written
     I-14  held nodes are not deleted before their time
     I-18  declined_by only grows, without duplicates
-    slot  no slot of a machine has two nodes
+    slot  no slot of a machine has two nodes, and none is given away on a node that was released
     keep  a record that is written back has every field that it had
 """
 
@@ -56,11 +56,16 @@ def is_backing(record):
     return BACKING in ((record or {}).get('user_data') or '')
 
 
+def backing_node_of(record):
+    """The node whose slot a node of a metastatic provider has; None for others."""
+    data = (record or {}).get('driver_data')
+    return data.get('backing_node') if isinstance(data, dict) else None
+
+
 def slot_of(record):
     """What tells the slots of machines apart; None for nodes that have none."""
-    data = (record or {}).get('driver_data')
-    if isinstance(data, dict) and 'backing_node' in data:
-        return record.get('provider'), data['backing_node'], data['slot']
+    if backing_node_of(record):
+        return record['provider'], backing_node_of(record), record['driver_data']['slot']
     if record is None or record.get('slot') is None or record['state'] in STATES_WITHOUT_SLOT:
         return None
     return tuple(record.get(field) for field in
@@ -139,7 +144,9 @@ class Invariants:
 
     def _check_node_write(self, node_id, old, new, lock_holder):
         if is_backing(old) or is_backing(new):
-            return  # its record's version and its contender are the proof
+            # Its record's version and its contender are the proof.
+            self._check_release(node_id, old, new)
+            return
         owner = self.tree.record(f'/nodepool/requests/{old.get("allocated_to")}')
         if lock_holder not in (None, self.transaction.session):
             self._violated('I-13', f'node {node_id} is written although {lock_holder:#x} has it')
@@ -153,6 +160,13 @@ class Invariants:
         if old['state'] == 'hold' and (new is None or new['state'] != 'hold') and \
                 not self._is_hold_over(old):
             self._violated('I-14', f'held node {node_id} is taken away')
+
+    def _check_release(self, node_id, old, new):
+        if new is None or (old['state'], new['state']) != ('in-use', 'used'):
+            return
+        for other_id, other in self.tree.records('/nodepool/nodes').items():
+            if backing_node_of(other) == node_id:
+                self._violated('slot', f'{node_id} is released with node {other_id} on it')
 
     def _is_hold_over(self, node):
         try:
@@ -170,11 +184,18 @@ class Invariants:
         if by_launcher and new['state'] == 'building' and (old or {}).get('state') != 'building' \
                 and holder(self.tree, lock_of_node(node_id)) != self.transaction.session:
             self._violated('I-08', f'node {node_id} is building without a lock')
+        if by_launcher and slot_of(new) not in (None, slot_of(old)):
+            self._check_slot(node_id, new)
+
+    def _check_slot(self, node_id, new):
         slot = slot_of(new)
-        if by_launcher and slot and old is None:
-            for other_id, other in self.tree.records('/nodepool/nodes').items():
-                if other_id != node_id and slot_of(other) == slot:
-                    self._violated('slot', f'nodes {other_id} and {node_id} are both {slot}')
+        for other_id, other in self.tree.records('/nodepool/nodes').items():
+            if other_id != node_id and slot_of(other) == slot:
+                self._violated('slot', f'nodes {other_id} and {node_id} are both {slot}')
+        backing_id = backing_node_of(new)
+        backing = self.tree.record(f'/nodepool/nodes/{backing_id}')
+        if backing_id and (not is_backing(backing) or backing['state'] != 'in-use'):
+            self._violated('slot', f'node {node_id} is put on {backing_id}, which is {backing}')
 
     def _check_allocation(self, node_id, old, new, lock_holder):
         was, now = old.get('allocated_to'), new.get('allocated_to')

@@ -18,7 +18,7 @@ class Proxy:
         self.port = None
         self.cuts = 0
         self.loop = asyncio.new_event_loop()
-        self.losing = False
+        self.losing = None  # what is in the question whose answer is to be lost
         self.listener = None
         self.connections = set()
         self.started = threading.Event()
@@ -55,9 +55,10 @@ class Proxy:
         try:
             while data := await reader.read(65536):
                 if is_request:
-                    connection['asked'] = connection['asked'] or self.losing
-                elif self.losing and connection['asked']:
-                    self.losing = False
+                    if self.losing is not None and self.losing in data:
+                        connection['asked'] = True
+                elif self.losing is not None and connection['asked']:
+                    self.losing = None
                     self.cuts += 1
                     break
                 writer.write(data)
@@ -69,9 +70,10 @@ class Proxy:
 
     # ---- Outside ----
 
-    def lose_answer(self):
-        """The next question of any client is passed on; its answer is not, and the line is cut."""
-        self.loop.call_soon_threadsafe(setattr, self, 'losing', True)
+    def lose_answer(self, to=b''):
+        """The next question of any client, with this in it, is passed on; its answer is not, and the
+        line is cut."""
+        self.loop.call_soon_threadsafe(setattr, self, 'losing', to)
 
     def close(self):
         def end():

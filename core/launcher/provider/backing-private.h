@@ -4,6 +4,7 @@
  *     backing.c          its life, news of nodes, what the driver says and hears
  *     backing-ticket.c   requests for backing nodes
  *     backing-wish.c     what is to be done with those there are
+ *     backing-orphans.c  those of providers that nobody has
  */
 #pragma once
 
@@ -15,12 +16,15 @@
 struct _DroverBacking {
     grefcount references; /* the owner, and every answer still to come */
     DroverParts *parts;   /* NULL once freed */
+    DroverSession *session;
     DroverRunner *runner;
     char *provider, *owner;
     void (*wake)(gpointer user_data);
     gpointer user_data;
     gboolean began, listed;
     guint verifying;      /* locks that are being looked at */
+    GHashTable *unseen;   /* ids of nodes at whose locks the look was lost */
+    gboolean sweeping;    /* a withdrawal may have been lost */
     GHashTable *tickets;  /* number -> Ticket */
     GHashTable *claimed;  /* id of a backing node -> path of our contender */
     GHashTable *noted;    /* id of a backing node -> user data that the driver was told of */
@@ -42,7 +46,6 @@ typedef struct {
 
 DroverBacking *drover_backing_ref(DroverBacking *backing);
 void drover_backing_unref(DroverBacking *backing);
-DroverSession *drover_backing_session(const DroverBacking *backing);
 
 /* Tells the driver; takes the facts over. */
 void drover_backing_tell(DroverBacking *backing, enum drover_backing_event event, json_t *facts);
@@ -62,7 +65,7 @@ void drover_backing_begin_ticket(DroverBacking *backing, guint64 number, const c
 void drover_backing_withdraw_ticket(DroverBacking *backing, guint64 number);
 void drover_backing_step_tickets(DroverBacking *backing);
 void drover_backing_free_ticket(gpointer ticket);
-/* Requests that an earlier process of this session has left. */
+/* Requests that an earlier process of this session, or an earlier object of the provider, left. */
 void drover_backing_withdraw_left(DroverBacking *backing);
 
 /* ---- backing-wish.c ---- */

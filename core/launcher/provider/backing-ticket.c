@@ -15,8 +15,10 @@ typedef struct {
     DroverBacking *backing;
     guint64 number;
     char *user_data;
-    char *request_id; /* NULL until it is made */
+    char *event_id;   /* of its request, and of no other */
+    char *request_id; /* NULL until it is made, or found */
     gboolean busy;    /* an answer is still to come */
+    gboolean unsure;  /* the answer to its creation was lost */
     gboolean withdrawn;
     gint64 patience; /* until when a locked node is waited for; 0: none was met */
 } Ticket;
@@ -28,6 +30,7 @@ ticket_unref(Ticket *ticket)
         return;
     drover_backing_unref(ticket->backing);
     g_free(ticket->user_data);
+    g_free(ticket->event_id);
     g_free(ticket->request_id);
     g_free(ticket);
 }
@@ -58,13 +61,32 @@ subject_of(const Ticket *ticket)
 /* ---- The end ---- */
 
 static void
-delete_request(const Ticket *ticket)
+on_deleted(const DroverChangeResult *result, gpointer user_data)
 {
-    DroverChange *change = drover_change_new(drover_backing_session(ticket->backing));
-    g_autofree char *path = drover_request_path(ticket->request_id);
+    DroverBacking *backing = user_data;
+
+    if (result->outcome == DROVER_CHANGE_UNKNOWN && backing->parts != NULL) {
+        backing->sweeping = TRUE;
+        backing->wake(backing->user_data);
+    }
+    drover_backing_unref(backing);
+}
+
+static void
+delete_request(DroverBacking *backing, const char *path)
+{
+    DroverChange *change = drover_change_new(backing->session);
 
     drover_change_delete(change, path, -1);
-    drover_change_commit(change, NULL, NULL);
+    drover_change_commit(change, on_deleted, drover_backing_ref(backing));
+}
+
+static void
+withdraw(const Ticket *ticket)
+{
+    g_autofree char *path = drover_request_path(ticket->request_id);
+
+    delete_request(ticket->backing, path);
 }
 
 static void
@@ -89,7 +111,7 @@ fail(Ticket *ticket, const char *reason)
 static void
 give_up(Ticket *ticket, const char *reason)
 {
-    delete_request(ticket);
+    withdraw(ticket);
     fail(ticket, reason);
 }
 
@@ -100,7 +122,7 @@ end(Ticket *ticket)
     DroverLogSubject subject = subject_of(ticket);
 
     drover_log(DROVER_LOG_INFO, &subject, "The request for a backing node is withdrawn");
-    delete_request(ticket);
+    withdraw(ticket);
     forget(ticket);
 }
 
@@ -112,33 +134,62 @@ drover_backing_withdraw_ticket(DroverBacking *backing, guint64 number)
     if (ticket == NULL)
         return;
     ticket->withdrawn = TRUE;
-    if (!ticket->busy)
+    if (!ticket->busy && !ticket->unsure)
         end(ticket);
 }
 
 /* ---- The beginning ---- */
 
+/* It has its request, under this id. */
 static void
-on_made(const DroverChangeResult *result, gpointer user_data)
+go_on(Ticket *ticket, const char *request_id)
 {
-    g_autoptr(Ticket) ticket = user_data;
     DroverLogSubject subject;
 
-    ticket->busy = FALSE;
-    if (result->outcome == DROVER_CHANGE_DONE)
-        ticket->request_id = g_strdup(strrchr(result->created[0], '/') + 1);
-    if (ticket->backing->parts == NULL)
-        return;
-    if (ticket->request_id == NULL) {
-        fail(ticket, drover_change_outcome_name(result->outcome));
-        return;
-    }
+    ticket->request_id = g_strdup(request_id);
     subject = subject_of(ticket);
     drover_log(DROVER_LOG_INFO, &subject, "Asked for a backing node");
     if (ticket->withdrawn)
         end(ticket);
     else
         ticket->backing->wake(ticket->backing->user_data);
+}
+
+static void
+on_made(const DroverChangeResult *result, gpointer user_data)
+{
+    g_autoptr(Ticket) ticket = user_data;
+
+    ticket->busy = FALSE;
+    if (ticket->backing->parts == NULL) {
+        if (result->outcome == DROVER_CHANGE_DONE)
+            delete_request(ticket->backing, result->created[0]);
+    } else if (result->outcome == DROVER_CHANGE_DONE) {
+        go_on(ticket, strrchr(result->created[0], '/') + 1);
+    } else if (result->outcome == DROVER_CHANGE_UNKNOWN) {
+        ticket->unsure = TRUE;
+        ticket->backing->wake(ticket->backing->user_data);
+    } else {
+        fail(ticket, drover_change_outcome_name(result->outcome));
+    }
+}
+
+/* The caches show whether it was made. One that appears later is nobody's, and is withdrawn. */
+static void
+find_request(Ticket *ticket)
+{
+    const GPtrArray *requests = drover_cluster_requests(ticket->backing->parts->cluster);
+
+    ticket->unsure = FALSE;
+    for (guint i = 0; i < requests->len; i++) {
+        const DroverRequest *request = requests->pdata[i];
+
+        if (g_strcmp0(request->event_id, ticket->event_id) == 0) {
+            go_on(ticket, request->id);
+            return;
+        }
+    }
+    fail(ticket, "the connection was lost");
 }
 
 void
@@ -148,13 +199,14 @@ drover_backing_begin_ticket(DroverBacking *backing, guint64 number, const char *
     const char *labels[] = {label, NULL};
     g_autoptr(json_t) record = drover_request_new_record(labels, backing->owner, TRUE);
     g_autoptr(GBytes) data = drover_record_bytes(record);
-    DroverChange *change = drover_change_new(drover_backing_session(backing));
+    DroverChange *change = drover_change_new(backing->session);
     Ticket *ticket = g_new0(Ticket, 1);
 
     g_ref_count_init(&ticket->references);
     ticket->backing = drover_backing_ref(backing);
     ticket->number = number;
     ticket->user_data = g_strdup(user_data);
+    ticket->event_id = g_strdup(drover_json_string(record, "event_id"));
     g_hash_table_replace(backing->tickets, &ticket->number, ticket);
     drover_change_create(change, REQUEST_PREFIX, data, ZOO_EPHEMERAL | ZOO_SEQUENCE);
     drover_change_commit(change, on_made, expect_answer(ticket));
@@ -250,7 +302,7 @@ claim(Ticket *ticket, const DroverRequest *request)
     record = drover_node_record(node);
     drover_node_record_set_state(record, DROVER_NODE_IN_USE);
     drover_record_set_string(record, "user_data", ticket->user_data);
-    change = drover_change_new(drover_backing_session(ticket->backing));
+    change = drover_change_new(ticket->backing->session);
     drover_node_claim(cluster, change, node, record);
     add_contender(change, ticket->backing, node->id);
     drover_change_delete(change, path, request->version);
@@ -283,59 +335,68 @@ drover_backing_step_tickets(DroverBacking *backing)
     for (GList *item = tickets; item != NULL; item = item->next) {
         Ticket *ticket = item->data;
 
-        if (!ticket->busy && ticket->request_id != NULL)
+        if (ticket->busy)
+            continue;
+        if (ticket->request_id != NULL)
             step(ticket);
+        else if (ticket->unsure && drover_cluster_is_settled(backing->parts->cluster))
+            find_request(ticket);
     }
 }
 
-gboolean
-drover_backing_has_request(const GPtrArray *backings, const char *id)
+/* ---- Requests that nobody waits for ---- */
+
+/* The ticket of any provider whose request it is; NULL: nobody's. */
+static const Ticket *
+find_ticket(const GPtrArray *backings, const DroverRequest *request)
 {
     for (guint i = 0; i < backings->len; i++) {
         const DroverBacking *backing = backings->pdata[i];
         GHashTableIter iter;
-        gpointer value;
+        gpointer ticket;
 
         g_hash_table_iter_init(&iter, backing->tickets);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
-            if (g_strcmp0(((const Ticket *)value)->request_id, id) == 0)
-                return TRUE;
+        while (g_hash_table_iter_next(&iter, NULL, &ticket))
+            if (g_strcmp0(((const Ticket *)ticket)->event_id, request->event_id) == 0)
+                return ticket;
     }
-    return FALSE;
+    return NULL;
 }
-
-/* ---- What an earlier process has left ---- */
 
 typedef struct {
     DroverBacking *backing;
     char *path;
 } Left;
 
+/* Those of other sessions are asked for by other launchers. */
 static void
 on_left(const DroverReadReply *reply, gpointer user_data)
 {
     Left *left = user_data;
+    DroverBacking *backing = left->backing;
 
-    if (left->backing->parts != NULL && reply->rc == ZOK &&
-        reply->stat.ephemeralOwner == drover_session_id(drover_backing_session(left->backing)))
-        drover_session_delete(drover_backing_session(left->backing), left->path, NULL, NULL);
-    drover_backing_unref(left->backing);
+    if (backing->parts != NULL && drover_rc_is_unknown(reply->rc))
+        backing->sweeping = TRUE;
+    else if (backing->parts != NULL && reply->rc == ZOK &&
+             reply->stat.ephemeralOwner == drover_session_id(backing->session))
+        delete_request(backing, left->path);
+    drover_backing_unref(backing);
     g_free(left->path);
     g_free(left);
 }
 
-static gboolean
-is_only_one(const DroverBacking *backing)
+static void
+withdraw_if_left(DroverBacking *backing, const DroverRequest *request)
 {
-    const GPtrArray *all = backing->parts->backings;
+    Left *left;
 
-    for (guint i = 0; i < all->len; i++) {
-        const DroverBacking *other = all->pdata[i];
-
-        if (other != backing && strcmp(other->owner, backing->owner) == 0)
-            return FALSE;
-    }
-    return TRUE;
+    if (g_strcmp0(request->requestor, backing->owner) != 0 ||
+        find_ticket(backing->parts->backings, request) != NULL)
+        return;
+    left = g_new0(Left, 1);
+    left->backing = drover_backing_ref(backing);
+    left->path = drover_request_path(request->id);
+    drover_session_exists(backing->session, left->path, FALSE, on_left, left);
 }
 
 void
@@ -343,19 +404,34 @@ drover_backing_withdraw_left(DroverBacking *backing)
 {
     const GPtrArray *requests = drover_cluster_requests(backing->parts->cluster);
 
-    /* An older object of this process asks for its own. */
-    if (!is_only_one(backing))
-        return;
-    for (guint i = 0; i < requests->len; i++) {
-        const DroverRequest *request = requests->pdata[i];
-        Left *left;
+    backing->sweeping = FALSE;
+    for (guint i = 0; i < requests->len; i++)
+        withdraw_if_left(backing, requests->pdata[i]);
+}
 
-        if (g_strcmp0(request->requestor, backing->owner) != 0 ||
-            drover_backing_has_request(backing->parts->backings, request->id))
-            continue;
-        left = g_new0(Left, 1);
-        left->backing = drover_backing_ref(backing);
-        left->path = drover_request_path(request->id);
-        drover_session_exists(drover_backing_session(backing), left->path, FALSE, on_left, left);
+static gboolean
+waits_for(const DroverBacking *backing, const char *id)
+{
+    GHashTableIter iter;
+    gpointer ticket;
+
+    g_hash_table_iter_init(&iter, backing->tickets);
+    while (g_hash_table_iter_next(&iter, NULL, &ticket))
+        if (((const Ticket *)ticket)->unsure ||
+            g_strcmp0(((const Ticket *)ticket)->request_id, id) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+void
+drover_backing_note_request(const GPtrArray *backings, const char *id, const DroverRequest *request)
+{
+    for (guint i = 0; i < backings->len; i++) {
+        DroverBacking *backing = backings->pdata[i];
+
+        if (backing->began && request != NULL)
+            withdraw_if_left(backing, request);
+        if (waits_for(backing, id))
+            backing->wake(backing->user_data);
     }
 }

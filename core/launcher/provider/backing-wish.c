@@ -105,7 +105,7 @@ change_node(Wish *wish, const DroverNode *node)
     g_autoptr(json_t) record = drover_node_record(node);
     g_autoptr(GBytes) data = NULL;
     g_autofree char *path = drover_node_path(node->id);
-    DroverChange *change = drover_change_new(drover_backing_session(wish->backing));
+    DroverChange *change = drover_change_new(wish->backing->session);
 
     if (wish->kind == DROVER_BACKING_RELEASE) {
         drover_node_record_set_state(record, DROVER_NODE_USED);

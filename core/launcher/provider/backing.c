@@ -20,6 +20,7 @@ drover_backing_unref(DroverBacking *backing)
     if (!g_ref_count_dec(&backing->references))
         return;
     g_hash_table_unref(backing->tickets);
+    g_hash_table_unref(backing->unseen);
     g_hash_table_unref(backing->claimed);
     g_hash_table_unref(backing->noted);
     g_hash_table_unref(backing->slots);
@@ -28,12 +29,6 @@ drover_backing_unref(DroverBacking *backing)
     g_free(backing->provider);
     g_free(backing->owner);
     g_free(backing);
-}
-
-DroverSession *
-drover_backing_session(const DroverBacking *backing)
-{
-    return drover_cluster_session(backing->parts->cluster);
 }
 
 static void
@@ -138,6 +133,16 @@ look_free(Look *look)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Look, look_free)
 
+/* FALSE when the look has to be repeated. */
+static gboolean
+was_seen(const Look *look, int rc)
+{
+    if (!drover_rc_is_unknown(rc))
+        return TRUE;
+    g_hash_table_add(look->backing->unseen, g_strdup(look->id));
+    return FALSE;
+}
+
 static gboolean
 is_owned_text(const DroverBacking *backing, const char *text)
 {
@@ -163,8 +168,8 @@ on_contender(const DroverReadReply *reply, gpointer user_data)
     gsize length = 0;
     const char *data = reply->data != NULL ? g_bytes_get_data(reply->data, &length) : NULL;
 
-    if (backing->parts == NULL || reply->rc != ZOK || length != strlen(backing->owner) ||
-        memcmp(data, backing->owner, length) != 0 ||
+    if (backing->parts == NULL || !was_seen(look, reply->rc) || reply->rc != ZOK ||
+        length != strlen(backing->owner) || memcmp(data, backing->owner, length) != 0 ||
         g_hash_table_contains(backing->claimed, look->id))
         return;
     node = drover_cluster_node(backing->parts->cluster, look->id);
@@ -182,11 +187,10 @@ on_contenders(const DroverReadReply *reply, gpointer user_data)
     const char *holder =
         reply->rc == ZOK ? drover_lock_find_holder((const char *const *)reply->children) : NULL;
 
-    if (look->backing->parts == NULL || holder == NULL)
+    if (look->backing->parts == NULL || !was_seen(look, reply->rc) || holder == NULL)
         return;
     look->contender = g_strconcat(lock, "/", holder, NULL);
-    drover_session_get(drover_backing_session(look->backing), look->contender, FALSE, on_contender,
-                       look);
+    drover_session_get(look->backing->session, look->contender, FALSE, on_contender, look);
     g_steal_pointer(&look);
 }
 
@@ -199,7 +203,7 @@ look_at_lock(DroverBacking *backing, const char *id)
     look->backing = drover_backing_ref(backing);
     look->id = g_strdup(id);
     backing->verifying++;
-    drover_session_list(drover_backing_session(backing), lock, FALSE, on_contenders, look);
+    drover_session_list(backing->session, lock, FALSE, on_contenders, look);
 }
 
 /* ---- News of nodes ---- */
@@ -272,6 +276,25 @@ begin(DroverBacking *backing)
     drover_backing_withdraw_left(backing);
 }
 
+/* What was lost with the connection. */
+static void
+try_again(DroverBacking *backing)
+{
+    g_autofree gpointer *ids = g_hash_table_get_keys_as_array(backing->unseen, NULL);
+
+    if ((!backing->sweeping && ids[0] == NULL) ||
+        !drover_cluster_is_settled(backing->parts->cluster))
+        return;
+    for (guint i = 0; ids[i] != NULL; i++) {
+        g_autofree char *id = NULL;
+
+        g_hash_table_steal_extended(backing->unseen, ids[i], (gpointer *)&id, NULL);
+        note_backing_node(backing, id, drover_cluster_node(backing->parts->cluster, id));
+    }
+    if (backing->sweeping)
+        drover_backing_withdraw_left(backing);
+}
+
 /* The driver's order: backing nodes, then their slots, whichever was found first. */
 static void
 finish_list(DroverBacking *backing)
@@ -294,7 +317,8 @@ step(DroverBacking *backing)
 {
     if (!backing->began)
         begin(backing);
-    if (!backing->listed && backing->verifying == 0)
+    try_again(backing);
+    if (!backing->listed && backing->verifying == 0 && g_hash_table_size(backing->unseen) == 0)
         finish_list(backing);
     drover_backing_step_tickets(backing);
     drover_backing_step_wishes(backing);
@@ -391,6 +415,7 @@ drover_backing_new(DroverParts *parts, const char *driver, DroverRunner *runner,
 
     g_ref_count_init(&backing->references);
     backing->parts = parts;
+    backing->session = drover_cluster_session(parts->cluster);
     backing->runner = runner;
     backing->provider = g_strdup(drover_runner_name(runner));
     backing->owner = g_strdup_printf("NodePool:%s:%s", driver, backing->provider);
@@ -398,6 +423,7 @@ drover_backing_new(DroverParts *parts, const char *driver, DroverRunner *runner,
     backing->user_data = user_data;
     backing->tickets =
         g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, drover_backing_free_ticket);
+    backing->unseen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     backing->claimed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     backing->noted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     backing->slots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_slot);

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "config/config.h"
 #include "driver/runner.h"
 #include "launcher/cluster/held-node.h"
 #include "launcher/provider/parts.h"
@@ -45,4 +46,12 @@ void drover_backing_remove_launch(DroverBacking *backing, const char *node_id);
 void drover_backing_step_all(const GPtrArray *backings);
 /* A node changed, or is gone (NULL). */
 void drover_backing_note_node(const GPtrArray *backings, const char *id, const DroverNode *node);
-gboolean drover_backing_has_request(const GPtrArray *backings, const char *id);
+/* A request changed, or is gone (NULL). */
+void drover_backing_note_request(const GPtrArray *backings, const char *id,
+                                 const DroverRequest *request);
+
+/*
+ * Warns of backing nodes of providers that neither this configuration nor a registered pool has:
+ * nobody gives them back.
+ */
+void drover_backing_report_orphans(DroverCluster *cluster, const DroverConfig *config);

@@ -13,11 +13,13 @@ from zookeeper import CLASSPATH, ZooKeeper
 
 LAUNCHER, RIVAL, CLIENT = 1, 2, 3
 NODE, REQUEST = '/nodepool/nodes/0000000001', '/nodepool/requests/200-0000000001'
+OTHER = '/nodepool/nodes/0000000002'
 NODE_LOCK, REQUEST_LOCK = f'{NODE}/lock', '/nodepool/requests-lock/200-0000000001'
 CONTENDER = 'a__lock__0000000000'
 FREE = {'state': 'ready', 'type': ['l'], 'allocated_to': None, 'provider': 'p', 'hostname': 'h',
         'username': 'u', 'connection_port': 22, 'slot': 0}
 TAKEN = dict(FREE, allocated_to='200-0000000001')
+BACKING = dict(TAKEN, state='in-use', slot=None, user_data='{"owner": "NodePool:metastatic:m"}')
 WANTED = {'state': 'requested', 'node_types': ['l'], 'nodes': [], 'declined_by': []}
 SERVED = dict(WANTED, state='fulfilled', nodes=['0000000001'])
 
@@ -69,6 +71,41 @@ class Breaches(unittest.TestCase):
     def fulfil(self, session=LAUNCHER, node=TAKEN, request=SERVED):
         self.apply(session, delete(REQUEST_LOCK), create(REQUEST_LOCK), write(REQUEST, request),
                    delete(NODE_LOCK), create(NODE_LOCK), write(NODE, node))
+
+    def given_backing(self, **changes):
+        """A node that is cut into slots, and one that is to be put on it."""
+        self.given(dict(BACKING, **changes))
+        self.apply(LAUNCHER, create(OTHER, dict(FREE, provider='m', state='building', slot=None)),
+                   create(f'{OTHER}/lock'),
+                   create(f'{OTHER}/lock/{CONTENDER}', ephemeral=True))
+
+    def put(self, path=OTHER, slot=1):
+        self.apply(LAUNCHER, write(path, dict(
+            FREE, provider='m', state='building', slot=slot,
+            driver_data={'backing_node': '0000000001', 'slot': slot})))
+
+    def test_put_on_a_backing_node(self):
+        self.given_backing()
+        self.put()
+        self.assert_breach(None)
+
+    def test_put_on_a_node_that_was_released(self):
+        self.given_backing(state='used')
+        self.put()
+        self.assert_breach('slot')
+
+    def test_slot_given_away_twice(self):
+        self.given_backing()
+        self.apply(LAUNCHER, create(f'{OTHER}1', dict(
+            FREE, provider='m', driver_data={'backing_node': '0000000001', 'slot': 1})))
+        self.put()
+        self.assert_breach('slot')
+
+    def test_released_with_a_node_on_it(self):
+        self.given_backing()
+        self.put()
+        self.apply(LAUNCHER, write(NODE, dict(BACKING, state='used')))
+        self.assert_breach('slot')
 
     def test_fulfilled_properly(self):
         self.given()

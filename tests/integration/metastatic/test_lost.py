@@ -3,7 +3,10 @@
 import json
 import unittest
 
+from crowd import Crowd
+from launcher_case import is_full, seed_of
 from metastatic_case import OWNER, MetastaticCase, metastatic, slot_label
+from proxy import Proxy
 from zuul_client import NODES, REQUESTS
 
 
@@ -83,6 +86,43 @@ class Lost(MetastaticCase):
         free = self.observer.sync().ready_nodes('backing')
         self.assertLessEqual(len(free), 1)
         self.assertEqual(len(self.backing()), 1)
+
+    def begin_behind_a_proxy(self, **options):
+        proxy = Proxy(self.server.port)
+        self.addCleanup(proxy.close)
+        return proxy, self.begin(
+            self.backing_provider(), metastatic(slot_label(grace_time=0)), port=proxy.port,
+            labels=[{'name': 'backing'}, {'name': 'user', 'max-ready-age': 1}], **options)
+
+    def test_F_51_answer_to_the_request_lost(self):
+        proxy, launcher = self.begin_behind_a_proxy()
+        for _ in range(10):
+            cuts = proxy.cuts
+            proxy.lose_answer(f'{REQUESTS}/100-'.encode())
+            request, _, _ = self.serve()
+            self.assertEqual(proxy.cuts, cuts + 1)
+            self.give_back(request)
+            self.wait_for_no_nodes()
+        self.assertEqual(self.backing_requests(), [])
+        self.assertEqual(launcher.find_log('session lost'), [])
+
+    def test_F_51_answers_lost(self):
+        """Every write may be the one whose answer is lost; nothing is asked for and forgotten."""
+        random = seed_of(self)
+        proxy, launcher = self.begin_behind_a_proxy(debug=False)
+        crowd = Crowd(self.hosts, random, workers=6, labels=['user'], most_nodes=2,
+                      may_fail=True).start()
+        for _ in range(300 if is_full() else 60):
+            mark = launcher.mark()
+            proxy.lose_answer()
+            launcher.wait_for_log('connection established', mark)
+            crowd.wait_for_served(random.randint(0, 2))
+        crowd.stop()
+        crowd.join()
+        self.assertEqual(launcher.find_log('session lost'), [])
+        self.wait(lambda cluster: not cluster.requests(), 60, 'no requests')
+        self.wait_for_no_nodes(60)
+        self.cloud.wait_for_machines(0)
 
     def test_ME_28_two_launchers(self):
         """The observer's invariants see to the slots."""
