@@ -4,7 +4,9 @@ import json
 import time
 import unittest
 
-from metastatic_case import MetastaticCase, metastatic, slot_label
+from crowd import Crowd
+from launcher_case import is_full, seed_of
+from metastatic_case import OWNER, MetastaticCase, metastatic, slot_label
 from zuul_client import NODES
 
 LONG = 300
@@ -122,14 +124,44 @@ class Release(MetastaticCase):
         self.wait_for_gone(two)
         self.assertEqual(sorted(self.backing()), sorted([one, three]))
 
-    def test_new_node_in_the_moment_of_release(self):
-        """Few tries of what ME-22 wants many of: a node is never on a machine that was given back."""
-        self.begin(self.backing_provider(), metastatic(slot_label(grace_time=0)))
-        for _ in range(10):
-            request, _, node = self.serve()
-            one, _ = self.place_of(node)
-            self.assertEqual(self.observer.sync().node(one)['state'], 'in-use')
-            self.give_back(request)
+    def test_provider_that_nobody_has(self):
+        """Section 10: what it has claimed is reported at the start, and only that."""
+        launcher = self.begin()
+        _, _, node = self.serve()
+        one, _ = self.place_of(node)
+        launcher.stop()
+        backing = self.backing_provider()
+        other = self.launcher(metastatic(name='meta'))
+        self.wait_for_pools('meta-main')
+        launcher.configure([backing])
+        launcher.start()
+        self.wait_for_pools('meta-main', 'p-main')
+        for one_of_them in (other, launcher):
+            self.assertEqual(one_of_them.find_log('No launcher has'), [])
+        for one_of_them in (other, launcher):
+            one_of_them.stop()
+        mark = launcher.mark()
+        launcher.start()
+        launcher.wait_for_log('WARNING nodepool.Backing: No launcher has the provider meta, '
+                              f'whose backing nodes stay locked: {one}$', mark)
+
+    def test_ME_22_new_request_in_the_moment_of_release(self):
+        """Each node given back releases its machine at once, and the next request comes with it. The
+        observer sees to it that none is put on a machine that was given back, and none of these is
+        given back with a node on it."""
+        tries = 10000 if is_full() else 150
+        self.begin(self.backing_provider(), metastatic(slot_label(
+            max_parallel_jobs=1, grace_time=0)), debug=False)
+        mark = self.observer.mark()
+        Crowd(self.hosts, seed_of(self), workers=4, labels=['user'],
+              endings={'normal': 1}).start(tries).join()
+        self.wait_for_no_nodes(60)
+        released = [operation for _, operations in self.observer.history[mark:]
+                    for operation in operations if OWNER in (operation.data or '')
+                    and operation.kind == 'set' and json.loads(operation.data)['state'] == 'used']
+        print(f'{len(released)} machines given back for {tries} requests', flush=True)
+        self.assertGreater(len(released), tries // 20)
+        self.cloud.wait_for_machines(0)
 
 
 if __name__ == '__main__':

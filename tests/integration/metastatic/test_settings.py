@@ -2,10 +2,10 @@
 
 import unittest
 
-from cloud_case import CREATE
 from launcher import Launcher
 from metastatic_case import MetastaticCase, metastatic, slot_label
-from sshd import Sshd
+
+LONG = 300
 
 
 class Checked(MetastaticCase):
@@ -39,17 +39,26 @@ class Checked(MetastaticCase):
                          'isolation: found process, must be none')
 
     def test_ME_03_pool_values(self):
-        self.begin()
+        """What the pool publishes of its limits comes with its decisions."""
+        self.begin(self.backing_provider(), metastatic(slot_label(max_parallel_jobs=20)))
         pools = {record['provider_name']: record
                  for record in self.observer.sync().pools().values()}
         self.assertEqual(pools['meta']['priority'], 1)
+        requests = [self.submit('user') for _ in range(10)]
+        places = [self.place_of(self.node_of(request)[1]) for request in requests]
+        self.assertEqual(sorted(slot for _, slot in places), list(range(10)))
+        waiting = self.submit('user')
+        self.wait_for_paused(pool='meta-main')
+        self.wait(lambda cluster: [decisions['limits']['pool']['instances'] for decisions in
+                                   cluster.tree.records('/drover/decisions').values()
+                                   if decisions['provider'] == 'meta'] == [10])
+        self.give_back(requests[0])
+        self.node_of(waiting)
 
 
 class Reached(MetastaticCase):
     def test_ME_12_H_30_node_is_not_reached(self):
-        sshd = Sshd().start()
-        self.addCleanup(sshd.close)
-        self.cloud.settings(listener={'kind': 'forward', 'to': sshd.port})
+        sshd = self.sshd()
         launcher = self.begin(self.backing_provider(), metastatic(
             slot_label(), boot_timeout=4, pool_options={'host_key_checking': True}))
         first, first_id, node = self.serve()
@@ -75,16 +84,34 @@ class Reached(MetastaticCase):
         self.wait_for_no_nodes()
 
     def test_ME_13_H_29_not_contacted(self):
-        """The machines have no listener at all."""
-        keys = ['ssh-ed25519 AAAA']
-        self.cloud.faults({**CREATE, 'machine': {'connection': {'host_keys': keys}}})
-        self.begin()
-        _, _, node = self.serve()
+        """But for the keys of the backing node, before it is claimed."""
+        sshd = self.sshd()
+        self.begin(self.backing_provider(checked=True), metastatic(slot_label(grace_time=LONG)))
+        found = self.submit('backing')
+        _, node = self.node_of(found)
+        self.assertEqual(node['host_keys'], sshd.keys)
+        self.refuse(found)
+        contacts = self.cloud.state()['connections']['accepted']
+        self.assertGreater(sum(contacts.values()), 0)
+        for _ in range(2):
+            _, _, node = self.serve()
+            self.assertEqual(node['host_keys'], sshd.keys)
         (_, backing), = self.backing().items()
-        self.assertEqual(node['host_keys'], backing['host_keys'])
+        self.assertEqual(backing['host_keys'], sshd.keys)
+        self.assertEqual(self.cloud.state()['connections']['accepted'], contacts)
 
 
 class Limits(MetastaticCase):
+    def test_ME_35_backing_pool_is_full(self):
+        self.begin(self.backing_provider(max_servers=1), metastatic())
+        filling = self.use(self.submit('backing'))
+        waiting = self.submit('user')
+        self.wait_for_paused(pool='p-main')
+        self.assertEqual(self.observer.sync().request(waiting.id)['state'], 'pending')
+        filling.give_back()
+        _, node = self.node_of(waiting)
+        self.assertEqual(self.place_of(node)[1], 0)
+
     def test_ME_34_tenants(self):
         self.begin(tenant_resource_limits=[{'tenant-name': 'tenant-1', 'max-servers': 1}])
         first, first_id, _ = self.serve()
