@@ -97,7 +97,8 @@ cost_of_label(struct cloud *cloud, struct drover_operation *op)
 enum drover_step
 cost_of_servers(struct cloud *cloud, struct drover_operation *op)
 {
-    int64_t oldest = operation_began(op) - 1000;
+    /* A server that is gone, and its node with it, would be counted as somebody else's. */
+    int64_t oldest = operation_began(op);
     const json_t *servers, *flavors, *volumes;
     enum drover_step step = list_get_after(cloud, LIST_SERVERS, op, oldest, &servers);
     size_t index;

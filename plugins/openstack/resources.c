@@ -73,17 +73,18 @@ show_images(struct drover_operation *op, const json_t *images)
     }
 }
 
+/* What is gone by now, and its owner with it, must not be taken for something that was left. */
 enum drover_step
 resources_list(struct cloud *cloud, struct drover_operation *op)
 {
-    int64_t began = operation_began(op), oldest = began - 1000;
+    int64_t began = operation_began(op);
     const json_t *servers, *images;
     enum drover_step step = cleaning_step(cloud->cleaning, op, began);
 
     if (step == DROVER_DONE)
-        step = list_get_after(cloud, LIST_OWN_IMAGES, op, oldest, &images);
+        step = list_get_after(cloud, LIST_OWN_IMAGES, op, began, &images);
     if (step == DROVER_DONE)
-        step = list_get_after(cloud, LIST_SERVERS, op, oldest, &servers);
+        step = list_get_after(cloud, LIST_SERVERS, op, began, &servers);
     if (step != DROVER_DONE)
         return step;
     show_servers(op, servers);

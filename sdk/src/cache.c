@@ -4,6 +4,8 @@
 #include <glib.h>
 
 #define PAUSE_AFTER_FAILURE_MILLISECONDS 1000
+/* Of the lifetime, between the end of a fetch that took longer than that and the next one. */
+#define PART_FOR_PAUSE 4
 
 struct drover_cache {
     uint32_t lifetime;
@@ -96,6 +98,14 @@ end_fetch(struct drover_cache *cache)
     g_hash_table_remove_all(cache->waiting);
 }
 
+/* The value tells of the time when it was asked for. A cloud that takes its time is not asked
+ * without a pause, though. */
+static int64_t
+next_due(const struct drover_cache *cache)
+{
+    return MAX(cache->began + cache->lifetime, drover_now() + cache->lifetime / PART_FOR_PAUSE);
+}
+
 void
 drover_cache_fetched(struct drover_cache *cache, void *value)
 {
@@ -103,7 +113,7 @@ drover_cache_fetched(struct drover_cache *cache, void *value)
     cache->value = value;
     cache->has_value = TRUE;
     cache->value_began = cache->began;
-    cache->old_from = cache->expired ? 0 : drover_now() + cache->lifetime;
+    cache->old_from = cache->expired ? 0 : next_due(cache);
     cache->unsaid = FALSE;
     end_fetch(cache);
 }

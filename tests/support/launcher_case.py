@@ -52,8 +52,13 @@ class LauncherCase(unittest.TestCase):
     def _shared_server(self):
         if LauncherCase._shared is None:
             LauncherCase._shared = ZooKeeper(tick=self.tick).start()
-            unittest.addModuleCleanup(LauncherCase._shared.close)
+            unittest.addModuleCleanup(LauncherCase._close_shared)
         return LauncherCase._shared
+
+    @staticmethod
+    def _close_shared():
+        LauncherCase._shared.close()
+        LauncherCase._shared = None
 
     def tearDown(self):
         codes = [launcher.stop() for launcher in self.launchers]

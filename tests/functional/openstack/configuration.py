@@ -1,7 +1,9 @@
-"""Configuration of Keystone, Placement, Glance, Neutron and Nova on loopback, as little as works.
+"""Configuration of Keystone, Placement, Glance, Neutron, Cinder and Nova on loopback, as little as
+works.
 
-The hypervisor is Nova's own fake one; instead of network agents there is a mechanism driver that
-says at once that a port is connected. Everything else is OpenStack's own.
+The hypervisor is Nova's own fake one; instead of network agents and of a storage there are the
+plugins of plugins/, which say at once that a port is connected, a floating IP leads to it, a volume
+is made. Everything else is OpenStack's own.
 """
 
 import base64
@@ -75,26 +77,34 @@ paste.filter_factory = glance.api.middleware.context:ContextMiddleware.factory
 paste.filter_factory = keystonemiddleware.auth_token:filter_factory
 delay_auth_decision = true
 '''
-CONNECTED = '''from neutron_lib import constants
-from neutron_lib.api.definitions import portbindings
-from neutron_lib.plugins.ml2 import api
-
-
-class Connected(api.MechanismDriver):
-    """Each port is connected as soon as it has a host: no agent will ever say so."""
-
-    def initialize(self):
-        pass
-
-    def bind_port(self, context):
-        context.set_binding(context.segments_to_bind[0][api.ID], portbindings.VIF_TYPE_OVS, {},
-                            status=constants.PORT_STATUS_ACTIVE)
+CINDER_PASTE = '''[composite:osapi_volume]
+use = call:cinder.api:root_app_factory
+/: versions
+/v3: api
+[composite:api]
+use = call:cinder.api.middleware.auth:pipeline_factory
+keystone = id fault token context app
+[pipeline:versions]
+pipeline = fault versionsapp
+[app:versionsapp]
+paste.app_factory = cinder.api.versions:Versions.factory
+[app:app]
+paste.app_factory = cinder.api.v3.router:APIRouter.factory
+[filter:id]
+paste.filter_factory = oslo_middleware:RequestId.factory
+[filter:fault]
+paste.filter_factory = cinder.api.middleware.fault:FaultWrapper.factory
+[filter:context]
+paste.filter_factory = cinder.api.middleware.auth:CinderKeystoneContext.factory
+[filter:token]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
 '''
+# How Neutron finds the mechanism driver.
 ENTRY = '[neutron.ml2.mechanism_drivers]\nconnected = connected_ports:Connected\n'
 
 
 class Configuration:
-    """`ports`: of keystone placement glance neutron nova rabbit, all on 127.0.0.1."""
+    """`ports`: of keystone placement glance neutron nova cinder rabbit, all on 127.0.0.1."""
 
     def __init__(self, folder, ports, password, token_life):
         self.folder, self.ports, self.password = folder, ports, password
@@ -128,21 +138,23 @@ class Configuration:
                 'state_path': f'{self.folder}/{name}'}
 
     def write(self):
-        for name in ('nova', 'neutron', 'glance'):
+        for name in ('nova', 'neutron', 'glance', 'cinder'):
             os.makedirs(f'{self.folder}/{name}/locks')
-        for name in ('keystone', 'placement', 'glance', 'neutron', 'nova', 'nova_db'):
-            self.write_ini(name.replace('_', '-'), getattr(self, name)())
+        for name in ('keystone', 'placement', 'glance', 'neutron', 'nova', 'nova_db', 'cinder'):
+            self.write_service(name)
         for name, text in (('nova', NOVA_PASTE), ('neutron', NEUTRON_PASTE),
-                           ('glance', GLANCE_PASTE)):
+                           ('glance', GLANCE_PASTE), ('cinder', CINDER_PASTE)):
             self.write_file(f'{name}-paste.ini', text)
         for name in ('fernet', 'credential'):
             os.makedirs(f'{self.folder}/{name}', mode=0o700)
             self.new_keys(name)
         os.makedirs(f'{self.folder}/python/connected_ports-1.dist-info')
-        self.write_file('python/connected_ports.py', CONNECTED)
         self.write_file('python/connected_ports-1.dist-info/entry_points.txt', ENTRY)
         self.write_file('python/connected_ports-1.dist-info/METADATA',
                         'Metadata-Version: 2.1\nName: connected-ports\nVersion: 1\n')
+
+    def write_service(self, name):
+        self.write_ini(name.replace('_', '-'), getattr(self, name)())
 
     def new_keys(self, name):
         for index in (0, 1):
@@ -188,6 +200,7 @@ class Configuration:
         return {'DEFAULT': {**self.queues('neutron'), 'bind_host': '127.0.0.1',
                             'bind_port': self.ports['neutron'], 'core_plugin': 'ml2',
                             'api_paste_config': f'{self.folder}/neutron-paste.ini',
+                            'service_plugins': 'connected_ports.ConnectedRouters',
                             'api_workers': 0, 'rpc_workers': 0, 'rpc_state_report_workers': 0,
                             'dhcp_agent_notification': 'false'},
                 'ml2': {'type_drivers': 'flat', 'tenant_network_types': '',
@@ -208,8 +221,24 @@ class Configuration:
                 'conductor': {'workers': 1},
                 'scheduler': {'workers': 1, 'discover_hosts_in_cells_interval': 1},
                 'vnc': {'enabled': 'false'}, 'glance': account, 'placement': account,
-                'neutron': account, 'cinder': account, **self.service('nova')}
+                # A create that waits for its turn may outlive the token that it was asked with.
+                'service_user': {**account, 'send_service_user_token': 'true'},
+                'neutron': account, 'cinder': {**account, 'catalog_info': 'volumev3::publicURL'},
+                **self.service('nova')}
 
     def nova_db(self):
         """Apart: nova-compute refuses to start when it has a database."""
         return {'api_database': self.database('nova_api'), 'database': self.database('nova')}
+
+    def cinder(self):
+        return {'DEFAULT': {**self.queues('cinder'), 'my_ip': '127.0.0.1',
+                            'osapi_volume_listen': '127.0.0.1', 'osapi_volume_workers': 1,
+                            'osapi_volume_listen_port': self.ports['cinder'],
+                            'api_paste_config': f'{self.folder}/cinder-paste.ini',
+                            'glance_api_servers': self.url('glance'),
+                            'enabled_backends': 'nothing'},
+                'nothing': {'volume_driver': 'empty_volumes.EmptyVolumes',
+                            'volume_backend_name': 'nothing'},
+                'database': self.database('cinder'), 'nova': self.account('cinder'),
+                'coordination': {'backend_url': f'file://{self.folder}/cinder/coordination'},
+                **self.service('cinder')}

@@ -206,6 +206,32 @@ test_lists(gconstpointer unused)
     g_assert_cmpuint(cloud_count("images"), ==, 0);
 }
 
+static void
+assert_listed(Provider *provider, DroverTaskKind kind, guint count)
+{
+    g_autoptr(Work) list = work_run(provider, kind, NULL);
+
+    assert_done(list);
+    g_assert_cmpuint(json_array_size(list->items), ==, count);
+}
+
+/* What is gone when it is asked for is not listed, however short ago it was listed. */
+static void
+test_listed_anew(gconstpointer unused)
+{
+    g_autoptr(Provider) provider = provider_open(NULL, NULL);
+    g_autoptr(Work) machine = work_run(provider, DROVER_TASK_MACHINE_CREATE, NULL);
+    g_autoptr(Work) image = upload(provider);
+
+    assert_done(machine);
+    assert_listed(provider, DROVER_TASK_RESOURCE_LIST, 2);
+    assert_listed(provider, DROVER_TASK_QUOTA_USAGE, 1);
+    cloud_tell("change", "'kind': 'server', 'id': '%s', 'fields': null", work_id(machine));
+    assert_listed(provider, DROVER_TASK_QUOTA_USAGE, 0);
+    cloud_tell("change", "'kind': 'image', 'id': '%s', 'fields': null", work_id(image));
+    assert_listed(provider, DROVER_TASK_RESOURCE_LIST, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -224,6 +250,7 @@ main(int argc, char **argv)
         {"/openstack-driver/upload-cancelled-while-sending", test_cancelled, sending},
         {"/openstack-driver/upload-cancelled-while-saving", test_cancelled, saving},
         {"/openstack-driver/images-listed", test_lists, NULL},
+        {"/openstack-driver/SM-44-listed-anew", test_listed_anew, NULL},
         {NULL, NULL, NULL},
     };
     int status;

@@ -82,8 +82,10 @@ start(void)
 }
 
 void
-cloud_use(const char *url)
+cloud_use(const CloudKind *kind, const char *url)
 {
+    if (kind != NULL)
+        cloud_kind = kind;
     cloud.url = g_strdup(url);
 }
 

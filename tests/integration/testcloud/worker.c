@@ -42,7 +42,7 @@ main(int argc, char **argv)
     g_autoptr(Provider) provider = NULL;
     g_autoptr(Work) work = NULL;
 
-    cloud_use(argv[1]);
+    cloud_use(NULL, argv[1]);
     provider = provider_open(argument(argv, 3), argument(argv, 4));
     work = work_begin_with(provider, (DroverTaskKind)atoi(argv[2]), argument(argv, 5),
                            argc > 6 ? (const char *const *)argv + 6 : NULL, NULL);

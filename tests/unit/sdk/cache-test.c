@@ -240,6 +240,28 @@ test_list_is_kept_for_a_while(void)
     end(&fixture);
 }
 
+/* A value is as old as the question for it; who answers slowly is left in peace for a moment. */
+static void
+test_slow_fetch(void)
+{
+    Fixture fixture;
+    gint64 begun, passed;
+
+    begin(&fixture, 2000);
+    get(&fixture);
+    let_time_pass(2000);
+    drover_cache_fetched(fixture.cache, new_value(1));
+    begun = g_get_monotonic_time();
+    fixture.woken = FALSE;
+    fixture.at_once = TRUE;
+    drover_cache_wait(fixture.cache, fixture.op);
+    g_assert_true(test_wait_for(&fixture.woken, LIMIT_MILLISECONDS));
+    passed = g_get_monotonic_time() - begun;
+    g_assert_cmpint(passed, >=, 490 * G_TIME_SPAN_MILLISECOND);
+    g_assert_cmpint(passed, <, 1900 * G_TIME_SPAN_MILLISECOND);
+    end(&fixture);
+}
+
 /* A cloud that fails at once is not asked in a circle. */
 static void
 test_waiting_after_failure(void)
@@ -304,6 +326,7 @@ main(int argc, char **argv)
     g_test_add_func("/cache/first-fetch-is-waited-for", test_first_fetch_is_waited_for);
     g_test_add_func("/cache/old-value-until-the-new-one", test_old_value_until_the_new_one);
     g_test_add_func("/cache/SM-56-list-is-kept-for-a-while", test_list_is_kept_for_a_while);
+    g_test_add_func("/cache/slow-fetch", test_slow_fetch);
     g_test_add_func("/cache/failure-is-said-once", test_failure_is_said_once);
     g_test_add_func("/cache/fetched-at-once", test_fetched_at_once);
     g_test_add_func("/cache/expired-while-fetching", test_expired_while_fetching);

@@ -1,0 +1,42 @@
+"""What machines cost, and how long they take beyond what the cloud needed for them."""
+
+import datetime
+import os
+import re
+import statistics
+import urllib.parse
+
+CALL = re.compile(r'driver\.openstack.*: (GET|POST|PUT|DELETE) (http\S+): (\d+), ')
+ID = re.compile(r'[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}')
+
+
+def time_of(text):
+    """Of the epoch, of a time of the cloud's with or without fractions and zone; all are UTC."""
+    moment = datetime.datetime.fromisoformat(text)
+    return (moment.replace(tzinfo=datetime.timezone.utc) if moment.tzinfo is None
+            else moment).timestamp()
+
+
+def calls_of(launcher, since=0):
+    """How often each call was made, from the launcher's log: "GET /v2.1/servers/ID" -> count."""
+    calls = {}
+    for line in launcher.find_log(CALL, since):
+        method, url, _ = CALL.search(line).groups()
+        name = f'{method} {ID.sub("ID", urllib.parse.urlsplit(url).path)}'
+        calls[name] = calls.get(name, 0) + 1
+    return calls
+
+
+def answers_of(launcher, status, since=0):
+    """How many calls were answered with the status."""
+    return sum(int(CALL.search(line)[3]) == status for line in launcher.find_log(CALL, since))
+
+
+def spread(values):
+    values = sorted(values)
+    return (f'{statistics.median(values):.2f} s (median), {values[len(values) * 95 // 100]:.2f} s '
+            f'(95 %), {values[-1]:.2f} s at most')
+
+
+def load():
+    return f'load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors'
