@@ -15,8 +15,9 @@
  * it may take to remove it. What is left then has tags by which the host finds it. */
 #define HEAR_MILLISECONDS  2000
 #define CLEAN_MILLISECONDS 5000
-/* Nova may still be at work on a create whose answer was lost. */
-#define DOUBT_MILLISECONDS 2000
+/* Nova may still be at work on a create whose answer was lost. When it takes longer than that,
+ * there are two servers in the end, of which one goes. */
+#define DOUBT_MILLISECONDS 5000
 #define MOST_DOUBTS        5
 
 struct creation {
@@ -27,7 +28,9 @@ struct creation {
     int64_t asked;       /* when the server was asked for, or this process took the work up */
     char *server;        /* its id */
     gboolean taken_up;
-    unsigned doubts; /* creates without an answer */
+    gboolean may_have_twin; /* another create may have been heard */
+    GHashTable *twins;      /* ids of those that were removed, a set; NULL: none */
+    unsigned doubts;        /* creates without an answer */
     struct work *boot;
     struct work *removal;
 };
@@ -35,6 +38,7 @@ struct creation {
 static enum drover_step ask(struct work *work, struct drover_operation *op);
 static enum drover_step seek(struct work *work, struct drover_operation *op);
 static enum drover_step follow_boot(struct work *work, struct drover_operation *op);
+static enum drover_step remove_twins(struct work *work, struct drover_operation *op);
 
 /* ---- The server is there ---- */
 
@@ -51,10 +55,73 @@ static enum drover_step
 follow_boot(struct work *work, struct drover_operation *op)
 {
     struct creation *creation = (struct creation *)work;
+    enum drover_step step;
 
     if (creation->boot == NULL)
         creation->boot = boot_new(work->cloud, creation->server, creation->taken_up);
-    return work_run(creation->boot, op);
+    step = work_run(creation->boot, op);
+    if (step != DROVER_DONE || !creation->may_have_twin)
+        return step;
+    work->stage = remove_twins;
+    return DROVER_RUNNING;
+}
+
+/* ---- Another server of the node, made by a create that was not known to be heard ---- */
+
+/* Of the node's, but not the one that it has now. */
+static const json_t *
+find_own(const struct creation *creation, const struct drover_operation *op, const json_t *servers)
+{
+    size_t index;
+    json_t *server;
+
+    json_array_foreach((json_t *)servers, index, server)
+    {
+        const char *id = list_text(server, "id");
+
+        if (id != NULL && server_is_of_node(creation->work.cloud, op, server) &&
+            g_strcmp0(id, creation->server) != 0 &&
+            (creation->twins == NULL || !g_hash_table_contains(creation->twins, id)))
+            return server;
+    }
+    return NULL;
+}
+
+static enum drover_step
+twin_removed(struct work *work, struct drover_operation *op)
+{
+    if (!call_is_done(work->call))
+        return DROVER_RUNNING;
+    if (call_failure(work->call) != 0 && call_failure(work->call) != DROVER_FAILURE_NOT_FOUND)
+        return call_fail(work->call, op);
+    work->stage = remove_twins;
+    return DROVER_RUNNING;
+}
+
+/* Nobody else would, as long as the node is there. */
+static enum drover_step
+remove_twins(struct work *work, struct drover_operation *op)
+{
+    struct creation *creation = (struct creation *)work;
+    const json_t *servers, *twin;
+    const char *id;
+    g_autofree char *path = NULL;
+    enum drover_step step = list_await(work->cloud, LIST_SERVERS, op, &servers);
+
+    if (step != DROVER_DONE)
+        return step;
+    twin = find_own(creation, op, servers);
+    if (twin == NULL)
+        return DROVER_DONE;
+    id = list_text(twin, "id");
+    drover_operation_log(op, DROVER_WARNING, "Server %s was made for the same node, it is deleted",
+                         id);
+    if (creation->twins == NULL)
+        creation->twins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_hash_table_add(creation->twins, g_strdup(id));
+    path = call_path("/servers", id, "");
+    return work_call(work, op, call_new(work->cloud, SERVICE_COMPUTE, "DELETE", path, NULL),
+                     twin_removed);
 }
 
 /* ---- Refusals ---- */
@@ -85,6 +152,14 @@ is_in_doubt(const struct call *call)
            call_failure(call) != DROVER_FAILURE_NOT_FOUND;
 }
 
+static void
+doubt(struct creation *creation)
+{
+    creation->may_have_twin = TRUE;
+    creation->asked = drover_now() + DOUBT_MILLISECONDS;
+    creation->work.stage = seek;
+}
+
 static enum drover_step
 refused(struct creation *creation, struct drover_operation *op)
 {
@@ -93,8 +168,7 @@ refused(struct creation *creation, struct drover_operation *op)
     if (is_in_doubt(work->call) && creation->doubts++ < MOST_DOUBTS) {
         drover_operation_log(op, DROVER_WARNING, "It is not known whether a server was made: %s",
                              call_message(work->call));
-        creation->asked = drover_now() + DOUBT_MILLISECONDS;
-        work->stage = seek;
+        doubt(creation);
         return DROVER_RUNNING;
     }
     if (call_status(work->call) == 400)
@@ -119,11 +193,10 @@ asked(struct work *work, struct drover_operation *op)
     if (call_failure(work->call) != 0)
         return refused(creation, op);
     id = list_text(json_object_get(call_answer(work->call), "server"), "id");
-    if (id == NULL) {
-        work->stage = seek;
-        return DROVER_RUNNING;
-    }
-    take(creation, op, id);
+    if (id == NULL)
+        doubt(creation);
+    else
+        take(creation, op, id);
     return DROVER_RUNNING;
 }
 
@@ -226,20 +299,6 @@ ask(struct work *work, struct drover_operation *op)
 
 /* ---- A server that there may be already ---- */
 
-static const json_t *
-find_own(const struct cloud *cloud, const struct drover_operation *op, const json_t *servers)
-{
-    size_t index;
-    json_t *server;
-
-    json_array_foreach((json_t *)servers, index, server)
-    {
-        if (server_is_of_node(cloud, op, server))
-            return server;
-    }
-    return NULL;
-}
-
 /* When the cloud had heard the question, the server is in its list. */
 static enum drover_step
 seek(struct work *work, struct drover_operation *op)
@@ -251,7 +310,7 @@ seek(struct work *work, struct drover_operation *op)
 
     if (step != DROVER_DONE)
         return step;
-    server = find_own(work->cloud, op, servers);
+    server = find_own(creation, op, servers);
     if (server != NULL)
         take(creation, op, list_text(server, "id"));
     else
@@ -325,6 +384,8 @@ clear(struct work *work)
     work_free(creation->removal);
     g_free(creation->zone);
     g_free(creation->server);
+    if (creation->twins != NULL)
+        g_hash_table_unref(creation->twins);
 }
 
 static json_t *
@@ -341,11 +402,11 @@ resume(struct work *work, struct drover_operation *op, const json_t *saved)
     struct creation *creation = (struct creation *)work;
     const char *server = list_text(saved, "server");
 
-    creation->asked = drover_now();
     creation->taken_up = TRUE;
-    work->stage = seek;
     if (server != NULL)
         take(creation, op, server);
+    else
+        doubt(creation);
     return TRUE;
 }
 

@@ -257,8 +257,8 @@ class RealOpenStack:
         self.make_networks()
         self.admin.network.update_quota(self.project, ports=-1)
         self.limit(self.instances)
-        self.wait('a hypervisor', lambda: [one for one in self.admin.compute.hypervisors(details=True)
-                                           if one.state == 'up'])
+        self.wait('a hypervisor', lambda: [
+            one for one in self.admin.compute.hypervisors(details=True) if one.state == 'up'])
         self.wait('a storage', lambda: [
             one for one in self.admin.block_storage.get('/os-services').json()['services']
             if (one['binary'], one['state']) == ('cinder-volume', 'up')])

@@ -76,6 +76,26 @@ test_no_server(gconstpointer unused)
     remove_server(provider, work_id(work));
 }
 
+/* The server of the former process comes to light when there is another: one of them is left. */
+static void
+test_late_server(gconstpointer unused)
+{
+    g_autoptr(Provider) provider = provider_open(NULL, NULL);
+    g_autoptr(Work) first = work_run(provider, DROVER_TASK_MACHINE_CREATE, NULL);
+    g_autoptr(Work) second = NULL;
+
+    assert_done(first);
+    cloud_tell("settings", "'delete_after': 0");
+    cloud_fault("'method': 'GET', 'path': '/compute/v2.1/servers/detail$', 'lag': 12");
+    second = take_up(provider, DROVER_TASK_MACHINE_CREATE, "{\"create\": {}}", NULL);
+    assert_done(second);
+    g_assert_cmpuint(cloud_requests("DELETE", "/compute/v2.1/servers"), ==, 1);
+    g_assert_cmpstr(work_id(second), !=, work_id(first));
+    g_assert_cmpuint(cloud_count("servers"), ==, 1);
+    cloud_tell("faults", "'faults': []");
+    remove_server(provider, work_id(second));
+}
+
 /* What had a floating IP already gets no second one. */
 static void
 test_floating_ip(gconstpointer unused)
@@ -150,6 +170,7 @@ main(int argc, char **argv)
         {"/openstack-driver/taken-up/known-server", test_known_server, NULL},
         {"/openstack-driver/taken-up/OS-42-unknown-server", test_unknown_server, NULL},
         {"/openstack-driver/taken-up/no-server", test_no_server, NULL},
+        {"/openstack-driver/OS-42-late-server", test_late_server, NULL},
         {"/openstack-driver/taken-up/OS-31-OS-32-floating-ip", test_floating_ip, NULL},
         {"/openstack-driver/taken-up/nonsense", test_nonsense, NULL},
         {"/openstack-driver/taken-up/delete", test_delete, NULL},

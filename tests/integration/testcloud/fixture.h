@@ -30,8 +30,7 @@ int cloud_run_tests(int argc, char **argv, const CloudTest *tests);
 /* The same with another cloud than the test driver's. */
 int cloud_run_tests_with(const CloudKind *kind, int argc, char **argv, const CloudTest *tests);
 
-/* For another process of the test: the cloud is there already. `kind`: NULL for the test driver's.
- */
+/* For another process: the cloud is there already. `kind`: NULL for the test driver's. */
 void cloud_use(const CloudKind *kind, const char *url);
 /* "http://127.0.0.1:PORT" */
 const char *cloud_url(void);
