@@ -1,56 +1,16 @@
-#include "zk/cache.h"
+#include "zk/cache-private.h"
 
 #include <string.h>
 
 #include "base/log.h"
-#include "zk/lock.h"
 #include "zk/operation.h"
 
 #define LOGGER "zk.cache"
 
-typedef struct {
-    char *name;
-    gpointer object;
-    gint64 mzxid;   /* of the last change seen; 0 when our own create did not tell it */
-    gint32 version; /* -1: never read */
-    guint reading : 1;
-    guint read_again : 1;
-    guint found : 1;    /* by the present listing */
-    guint due : 1;      /* to be read before the walk is over */
-    guint interest : 1; /* in the lock */
-    guint looking : 1;
-    guint look_again : 1;
-    guint directory : 1; /* the lock directory is believed to exist */
-    DroverCacheLock lock;
-    char **contenders;
-} Entry;
-
-struct _DroverCache {
-    DroverSession *session;
-    char *root;
-    DroverCacheClass klass;
-    gpointer user_data;
-    GHashTable *entries; /* name -> Entry; the name is the entry's */
-    gboolean complete, freed;
-    gboolean walking; /* after a reconnection: every entry is read again, changed or not */
-    gboolean listed;  /* by this walk */
-    guint due;        /* entries */
-    gboolean listing, list_again;
-    guint reads; /* under way */
-    guint listener, observer;
-    grefcount references; /* the owner, and every answer still to come */
-};
-
-/* An answer that is still to come, for one child or (name NULL) the listing. */
-typedef struct {
-    DroverCache *cache;
-    char *name;
-} Question;
-
 static void
 entry_free(gpointer data)
 {
-    Entry *entry = data;
+    DroverCacheEntry *entry = data;
 
     g_strfreev(entry->contenders);
     g_free(entry->name);
@@ -67,10 +27,10 @@ cache_unref(DroverCache *cache)
     g_free(cache);
 }
 
-static Question *
-question_new(DroverCache *cache, const char *name)
+DroverCacheQuestion *
+drover_cache_question_new(DroverCache *cache, const char *name)
 {
-    Question *question = g_new0(Question, 1);
+    DroverCacheQuestion *question = g_new0(DroverCacheQuestion, 1);
 
     g_ref_count_inc(&cache->references);
     question->cache = cache;
@@ -78,33 +38,33 @@ question_new(DroverCache *cache, const char *name)
     return question;
 }
 
-static void
-question_free(Question *question)
+void
+drover_cache_question_free(DroverCacheQuestion *question)
 {
     cache_unref(question->cache);
     g_free(question->name);
     g_free(question);
 }
 
-static char *
-child_path(const DroverCache *cache, const char *name)
+char *
+drover_cache_child_path(const DroverCache *cache, const char *name)
 {
     return g_strconcat(cache->root, "/", name, NULL);
 }
 
-static Entry *
-find_entry(const DroverCache *cache, const char *name)
+DroverCacheEntry *
+drover_cache_find(const DroverCache *cache, const char *name)
 {
     return g_hash_table_lookup(cache->entries, name);
 }
 
-static Entry *
+static DroverCacheEntry *
 need_entry(DroverCache *cache, const char *name)
 {
-    Entry *entry = find_entry(cache, name);
+    DroverCacheEntry *entry = drover_cache_find(cache, name);
 
     if (entry == NULL) {
-        entry = g_new0(Entry, 1);
+        entry = g_new0(DroverCacheEntry, 1);
         entry->name = g_strdup(name);
         entry->version = -1;
         g_hash_table_insert(cache->entries, entry->name, entry);
@@ -115,7 +75,7 @@ need_entry(DroverCache *cache, const char *name)
 /* ---- Objects ---- */
 
 static void
-replace_object(DroverCache *cache, Entry *entry, gpointer object)
+replace_object(DroverCache *cache, DroverCacheEntry *entry, gpointer object)
 {
     gpointer old = entry->object;
 
@@ -127,7 +87,8 @@ replace_object(DroverCache *cache, Entry *entry, gpointer object)
 }
 
 static void
-store_record(DroverCache *cache, Entry *entry, GBytes *data, gint32 version, gint64 mzxid)
+store_record(DroverCache *cache, DroverCacheEntry *entry, GBytes *data, gint32 version,
+             gint64 mzxid)
 {
     /* Our own create did not tell its mzxid; the read that follows brings nothing new. */
     gboolean same = entry->version == version && (entry->mzxid == 0 || mzxid == entry->mzxid);
@@ -146,14 +107,14 @@ store_record(DroverCache *cache, Entry *entry, GBytes *data, gint32 version, gin
 }
 
 static void
-set_due(DroverCache *cache, Entry *entry, gboolean due)
+set_due(DroverCache *cache, DroverCacheEntry *entry, gboolean due)
 {
     cache->due = cache->due - entry->due + (due ? 1 : 0);
     entry->due = due;
 }
 
 static void
-remove_entry(DroverCache *cache, Entry *entry)
+remove_entry(DroverCache *cache, DroverCacheEntry *entry)
 {
     set_due(cache, entry, FALSE);
     g_hash_table_steal(cache->entries, entry->name);
@@ -184,10 +145,10 @@ check_walk(DroverCache *cache)
 
 /* ---- Reading ---- */
 
-static void read_entry(DroverCache *cache, Entry *entry);
+static void read_entry(DroverCache *cache, DroverCacheEntry *entry);
 
 static void
-take_record(DroverCache *cache, Entry *entry, const DroverReadReply *reply)
+take_record(DroverCache *cache, DroverCacheEntry *entry, const DroverReadReply *reply)
 {
     if (!drover_rc_is_unknown(reply->rc))
         set_due(cache, entry, FALSE);
@@ -203,15 +164,6 @@ take_record(DroverCache *cache, Entry *entry, const DroverReadReply *reply)
     }
 }
 
-/* Whoever waited for the record to be current, too, may go on, though it brought nothing new. */
-static void
-tell_lock_again(DroverCache *cache, Entry *entry)
-{
-    if (entry->interest && entry->lock != DROVER_CACHE_LOCK_UNKNOWN &&
-        cache->klass.lock_changed != NULL)
-        cache->klass.lock_changed(cache, entry->name, entry->lock, cache->user_data);
-}
-
 static void
 tell_if_settled(DroverCache *cache)
 {
@@ -222,29 +174,29 @@ tell_if_settled(DroverCache *cache)
 static void
 on_read(const DroverReadReply *reply, gpointer user_data)
 {
-    Question *question = user_data;
+    DroverCacheQuestion *question = user_data;
     DroverCache *cache = question->cache;
-    Entry *entry = find_entry(cache, question->name);
+    DroverCacheEntry *entry = drover_cache_find(cache, question->name);
 
     cache->reads--;
     if (!cache->freed && entry != NULL) {
         entry->reading = FALSE;
         take_record(cache, entry, reply);
-        entry = find_entry(cache, question->name);
+        entry = drover_cache_find(cache, question->name);
         if (entry != NULL && entry->read_again)
             read_entry(cache, entry);
         else if (entry != NULL)
-            tell_lock_again(cache, entry);
+            drover_cache_tell_lock_again(cache, entry);
     }
     if (!cache->freed) {
         check_walk(cache);
         tell_if_settled(cache);
     }
-    question_free(question);
+    drover_cache_question_free(question);
 }
 
 static void
-read_entry(DroverCache *cache, Entry *entry)
+read_entry(DroverCache *cache, DroverCacheEntry *entry)
 {
     g_autofree char *path = NULL;
 
@@ -253,8 +205,9 @@ read_entry(DroverCache *cache, Entry *entry)
         return;
     entry->reading = TRUE;
     cache->reads++;
-    path = child_path(cache, entry->name);
-    drover_session_get(cache->session, path, TRUE, on_read, question_new(cache, entry->name));
+    path = drover_cache_child_path(cache, entry->name);
+    drover_session_get(cache->session, path, TRUE, on_read,
+                       drover_cache_question_new(cache, entry->name));
 }
 
 static void list_children(DroverCache *cache);
@@ -262,7 +215,8 @@ static void list_children(DroverCache *cache);
 static gint
 compare_names(gconstpointer a, gconstpointer b)
 {
-    return strcmp((*(const Entry *const *)a)->name, (*(const Entry *const *)b)->name);
+    return strcmp((*(const DroverCacheEntry *const *)a)->name,
+                  (*(const DroverCacheEntry *const *)b)->name);
 }
 
 /* In the order of their names: of several that came together, none is seen before its turn. */
@@ -283,9 +237,9 @@ take_listing(DroverCache *cache, const char *const *names)
 
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        ((Entry *)value)->found = FALSE;
+        ((DroverCacheEntry *)value)->found = FALSE;
     for (; *names != NULL; names++) {
-        Entry *entry = need_entry(cache, *names);
+        DroverCacheEntry *entry = need_entry(cache, *names);
 
         entry->found = TRUE;
         if (cache->walking && !cache->listed)
@@ -296,7 +250,7 @@ take_listing(DroverCache *cache, const char *const *names)
     read_all(cache, unread);
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        if (!((Entry *)value)->found)
+        if (!((DroverCacheEntry *)value)->found)
             g_ptr_array_add(vanished, value);
     cache->listed = TRUE;
     for (guint i = 0; i < vanished->len; i++)
@@ -320,20 +274,20 @@ static void
 on_root(const DroverReadReply *reply, gpointer user_data)
 {
     static const char *const nothing[] = {NULL};
-    Question *question = user_data;
+    DroverCacheQuestion *question = user_data;
     DroverCache *cache = question->cache;
 
     if (!cache->freed) {
         cache->list_again |= reply->rc == ZOK;
         end_listing(cache, reply->rc == ZNONODE ? nothing : NULL);
     }
-    question_free(question);
+    drover_cache_question_free(question);
 }
 
 static void
 on_list(const DroverReadReply *reply, gpointer user_data)
 {
-    Question *question = user_data;
+    DroverCacheQuestion *question = user_data;
     DroverCache *cache = question->cache;
 
     if (cache->freed) {
@@ -341,14 +295,14 @@ on_list(const DroverReadReply *reply, gpointer user_data)
     } else if (reply->rc == ZNONODE) {
         /* It may come (again): only this leaves a watch. */
         drover_session_exists(cache->session, cache->root, TRUE, on_root,
-                              question_new(cache, NULL));
+                              drover_cache_question_new(cache, NULL));
     } else {
         if (reply->rc != ZOK && !drover_rc_is_unknown(reply->rc))
             drover_log_for(DROVER_LOG_ERROR, LOGGER, "cannot list %s: %s", cache->root,
                            zerror(reply->rc));
         end_listing(cache, reply->rc == ZOK ? reply->children : NULL);
     }
-    question_free(question);
+    drover_cache_question_free(question);
 }
 
 static void
@@ -358,130 +312,8 @@ list_children(DroverCache *cache)
     if (cache->listing)
         return;
     cache->listing = TRUE;
-    drover_session_list(cache->session, cache->root, TRUE, on_list, question_new(cache, NULL));
-}
-
-/* ---- Locks ---- */
-
-static void look_at_lock(DroverCache *cache, Entry *entry);
-
-/* `names` is NULL when there is no lock directory. */
-static void
-set_contenders(DroverCache *cache, Entry *entry, const char *const *names)
-{
-    gboolean taken = names != NULL && names[0] != NULL;
-
-    g_strfreev(entry->contenders);
-    entry->contenders = taken ? g_strdupv((char **)names) : NULL;
-    entry->directory = names != NULL;
-    entry->lock = taken ? DROVER_CACHE_LOCK_TAKEN : DROVER_CACHE_LOCK_FREE;
-    if (cache->klass.lock_changed != NULL)
-        cache->klass.lock_changed(cache, entry->name, entry->lock, cache->user_data);
-}
-
-/* The entry that a look was about, unless it has to be looked at again or not any more. */
-static Entry *
-end_look(Question *question)
-{
-    DroverCache *cache = question->cache;
-    Entry *entry = cache->freed ? NULL : find_entry(cache, question->name);
-
-    if (entry == NULL)
-        return NULL;
-    entry->looking = FALSE;
-    if (!entry->interest || !entry->look_again)
-        return entry->interest ? entry : NULL;
-    look_at_lock(cache, entry);
-    return NULL;
-}
-
-static void
-on_child_children(const DroverReadReply *reply, gpointer user_data)
-{
-    Question *question = user_data;
-    DroverCache *cache = question->cache;
-    Entry *entry = end_look(question);
-
-    if (entry != NULL && reply->rc == ZOK) {
-        if (g_strv_contains(reply->children, "lock"))
-            look_at_lock(cache, entry);
-        else
-            set_contenders(cache, entry, NULL);
-    }
-    question_free(question);
-}
-
-static void
-on_lock(const DroverReadReply *reply, gpointer user_data)
-{
-    Question *question = user_data;
-    DroverCache *cache = question->cache;
-    Entry *entry = end_look(question);
-
-    if (entry != NULL && reply->rc == ZOK) {
-        set_contenders(cache, entry, reply->children);
-    } else if (entry != NULL && reply->rc == ZNONODE) {
-        /* A listing leaves no watch on what does not exist: its parent tells when it comes. */
-        g_autofree char *path = child_path(cache, entry->name);
-
-        entry->looking = TRUE;
-        drover_session_list(cache->session, path, TRUE, on_child_children,
-                            question_new(cache, entry->name));
-    }
-    question_free(question);
-}
-
-static void
-look_at_lock(DroverCache *cache, Entry *entry)
-{
-    g_autofree char *path = NULL;
-
-    entry->look_again = entry->looking;
-    if (entry->looking)
-        return;
-    entry->looking = TRUE;
-    path = g_strconcat(cache->root, "/", entry->name, "/lock", NULL);
-    drover_session_list(cache->session, path, TRUE, on_lock, question_new(cache, entry->name));
-}
-
-DroverCacheLock
-drover_cache_lock(DroverCache *cache, const char *name)
-{
-    Entry *entry = find_entry(cache, name);
-
-    if (entry == NULL)
-        return DROVER_CACHE_LOCK_UNKNOWN;
-    if (!entry->interest) {
-        entry->interest = TRUE;
-        entry->lock = DROVER_CACHE_LOCK_UNKNOWN;
-        look_at_lock(cache, entry);
-    }
-    return entry->lock;
-}
-
-void
-drover_cache_ignore_lock(DroverCache *cache, const char *name)
-{
-    Entry *entry = find_entry(cache, name);
-
-    if (entry != NULL)
-        entry->interest = FALSE;
-}
-
-const char *const *
-drover_cache_contenders(const DroverCache *cache, const char *name)
-{
-    const Entry *entry = find_entry(cache, name);
-
-    return entry != NULL ? (const char *const *)entry->contenders : NULL;
-}
-
-gboolean
-drover_cache_lock_directory_exists(const DroverCache *cache, const char *name)
-{
-    const Entry *entry = find_entry(cache, name);
-
-    return entry != NULL && entry->directory;
+    drover_session_list(cache->session, cache->root, TRUE, on_list,
+                        drover_cache_question_new(cache, NULL));
 }
 
 /* ---- Events ---- */
@@ -508,20 +340,20 @@ on_event(const char *path, int type, gpointer user_data)
     DroverCache *cache = user_data;
     gboolean is_lock;
     g_autofree char *name = parse_path(cache, path, &is_lock);
-    Entry *entry = name != NULL ? find_entry(cache, name) : NULL;
+    DroverCacheEntry *entry = name != NULL ? drover_cache_find(cache, name) : NULL;
 
     if (strcmp(path, cache->root) == 0)
         list_children(cache);
     else if (entry == NULL)
         return;
     else if (is_lock && entry->interest)
-        look_at_lock(cache, entry);
+        drover_cache_look_at_lock(cache, entry);
     else if (!is_lock && type == ZOO_DELETED_EVENT)
         remove_entry(cache, entry);
     else if (!is_lock && type == ZOO_CHANGED_EVENT)
         read_entry(cache, entry);
     else if (!is_lock && type == ZOO_CHILD_EVENT && entry->interest)
-        look_at_lock(cache, entry);
+        drover_cache_look_at_lock(cache, entry);
 }
 
 static void
@@ -530,7 +362,7 @@ on_own_write(const char *path, GBytes *data, gint32 version, gint64 mzxid, gpoin
     DroverCache *cache = user_data;
     gboolean is_lock;
     g_autofree char *name = parse_path(cache, path, &is_lock);
-    Entry *entry = name != NULL ? find_entry(cache, name) : NULL;
+    DroverCacheEntry *entry = name != NULL ? drover_cache_find(cache, name) : NULL;
 
     if (name == NULL)
         return;
@@ -545,7 +377,7 @@ on_own_write(const char *path, GBytes *data, gint32 version, gint64 mzxid, gpoin
 
         store_record(cache, need_entry(cache, name), data, version, mzxid);
         /* It has no watch yet. */
-        if (created && (entry = find_entry(cache, name)) != NULL)
+        if (created && (entry = drover_cache_find(cache, name)) != NULL)
             read_entry(cache, entry);
     }
 }
@@ -561,12 +393,12 @@ walk(DroverCache *cache)
     list_children(cache);
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        Entry *entry = value;
+        DroverCacheEntry *entry = value;
 
         set_due(cache, entry, FALSE);
         entry->lock = DROVER_CACHE_LOCK_UNKNOWN;
         if (entry->interest)
-            look_at_lock(cache, entry);
+            drover_cache_look_at_lock(cache, entry);
     }
 }
 
@@ -579,8 +411,8 @@ distrust_all(DroverCache *cache)
 
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        ((Entry *)value)->version = -1;
-        ((Entry *)value)->mzxid = 0;
+        ((DroverCacheEntry *)value)->version = -1;
+        ((DroverCacheEntry *)value)->mzxid = 0;
     }
 }
 
@@ -634,8 +466,8 @@ drover_cache_free(DroverCache *cache)
     cache->freed = TRUE;
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        if (((Entry *)value)->object != NULL)
-            cache->klass.free(((Entry *)value)->object);
+        if (((DroverCacheEntry *)value)->object != NULL)
+            cache->klass.free(((DroverCacheEntry *)value)->object);
     g_hash_table_remove_all(cache->entries);
     cache_unref(cache);
 }
@@ -661,7 +493,7 @@ drover_cache_reads(const DroverCache *cache)
 gpointer
 drover_cache_lookup(const DroverCache *cache, const char *name)
 {
-    const Entry *entry = find_entry(cache, name);
+    const DroverCacheEntry *entry = drover_cache_find(cache, name);
 
     return entry != NULL ? entry->object : NULL;
 }
@@ -669,13 +501,13 @@ drover_cache_lookup(const DroverCache *cache, const char *name)
 gboolean
 drover_cache_exists(const DroverCache *cache, const char *name)
 {
-    return find_entry(cache, name) != NULL;
+    return drover_cache_find(cache, name) != NULL;
 }
 
 gboolean
 drover_cache_is_current(const DroverCache *cache, const char *name)
 {
-    const Entry *entry = find_entry(cache, name);
+    const DroverCacheEntry *entry = drover_cache_find(cache, name);
 
     return cache->complete && entry != NULL && !entry->reading && !entry->read_again;
 }
@@ -698,7 +530,7 @@ drover_cache_iter_next(DroverCacheIter *iter, const char **name, gpointer *objec
     gpointer value;
 
     while (g_hash_table_iter_next(&iter->iter, NULL, &value)) {
-        Entry *entry = value;
+        DroverCacheEntry *entry = value;
 
         if (entry->object != NULL) {
             if (name != NULL)
@@ -713,7 +545,7 @@ drover_cache_iter_next(DroverCacheIter *iter, const char **name, gpointer *objec
 void
 drover_cache_refresh(DroverCache *cache, const char *name)
 {
-    Entry *entry = find_entry(cache, name);
+    DroverCacheEntry *entry = drover_cache_find(cache, name);
 
     if (entry != NULL)
         read_entry(cache, entry);

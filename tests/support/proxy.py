@@ -1,11 +1,13 @@
-"""A TCP relay on loopback that loses answers when told to.
+"""A TCP relay on loopback that loses answers, or everything, when told to.
 
     with Proxy(server.port) as proxy:
         ...connect to proxy.port...
         proxy.lose_answer()
+        proxy.cut()
+        proxy.mend()
 
-The connection is cut only once the server has answered what the client sent, so that it did happen
-and the client cannot know.
+For a lost answer the connection is cut only once the server has answered what the client sent, so
+that it did happen and the client cannot know.
 """
 
 import asyncio
@@ -19,6 +21,7 @@ class Proxy:
         self.cuts = 0
         self.loop = asyncio.new_event_loop()
         self.losing = None  # what is in the question whose answer is to be lost
+        self.is_cut = False
         self.listener = None
         self.connections = set()
         self.started = threading.Event()
@@ -40,6 +43,9 @@ class Proxy:
         self.started.set()
 
     async def _serve(self, reader, writer):
+        if self.is_cut:
+            writer.transport.abort()
+            return
         try:
             answers, requests = await asyncio.open_connection('127.0.0.1', self.upstream)
         except OSError:
@@ -75,11 +81,25 @@ class Proxy:
         line is cut."""
         self.loop.call_soon_threadsafe(setattr, self, 'losing', to)
 
+    def cut(self):
+        """No connection from now on."""
+        def end():
+            self.is_cut = True
+            self._abort_all()
+
+        self.loop.call_soon_threadsafe(end)
+
+    def mend(self):
+        self.loop.call_soon_threadsafe(setattr, self, 'is_cut', False)
+
+    def _abort_all(self):
+        for writer in self.connections:
+            writer.transport.abort()
+
     def close(self):
         def end():
             self.listener.close()
-            for writer in self.connections:
-                writer.transport.abort()
+            self._abort_all()
             self.loop.call_soon(self.loop.stop)
 
         self.loop.call_soon_threadsafe(end)

@@ -114,13 +114,15 @@ class Session(LauncherCase):
         self.assertEqual(launcher.find_log('session lost'), [])
 
     def test_server_away_for_longer_than_the_session(self):
-        launcher = self.start_with(*machines(2), timeout=SHORT)
+        proxy = Proxy(self.server.port)
+        self.addCleanup(proxy.close)
+        launcher = self.start_with(*machines(2), timeout=SHORT, port=proxy.port)
         nodes = self.job('l')
-        self.server.kill()
+        proxy.cut()
         launcher.wait_for_log('suspended')
         # Longer than two sessions; the launcher says every ten seconds that it still tries.
         launcher.wait_for_log('WARNING .*Retrying zookeeper connection', count=1)
-        self.server.start()
+        proxy.mend()
         nodes.give_back()
         self.wait_for_ready(2)
         self.wait_for_pools('p-main')
