@@ -86,6 +86,9 @@ provider_object(const DroverManager *manager)
 {
     const DroverProviderConfig *config = drover_manager_config(manager);
     const DroverRunner *runner = drover_manager_runner(manager);
+    const struct drover_driver *driver = drover_manager_driver(manager);
+    const DroverResources *used =
+        drover_usage_of_provider(drover_manager_parts(manager)->usage, config->name);
     const char *illness = drover_manager_illness(manager);
     const char *problem = illness != NULL ? illness : drover_manager_problem(manager);
     const char *state = illness != NULL                      ? "unhealthy"
@@ -93,10 +96,12 @@ provider_object(const DroverManager *manager)
                         : problem != NULL                    ? "failed"
                                                              : "starting";
 
-    return json_pack("{s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:I}", "name",
+    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I}", "name",
                      drover_json_from_string(config->name), "driver",
-                     drover_json_from_string(config->driver), "state", state, "problem",
-                     drover_json_from_string(problem), "tasks",
+                     drover_json_from_string(config->driver), "driver_version",
+                     drover_json_from_string(driver != NULL ? driver->version : NULL), "state",
+                     state, "problem", drover_json_from_string(problem), "used",
+                     used != NULL ? drover_resources_json(used) : json_object(), "tasks",
                      (json_int_t)(runner != NULL ? drover_runner_tasks(runner) : 0), "blocked",
                      (json_int_t)(runner != NULL ? drover_runner_blocked_for(runner) : 0),
                      "launching", (json_int_t)drover_manager_active(manager), "max_concurrency",

@@ -1,4 +1,5 @@
 #include "launcher/request/pool-private.h"
+#include "launcher/request/room.h"
 
 json_t *
 drover_pool_verdict(const DroverPool *pool, const char *request_id)
@@ -24,6 +25,20 @@ handler_object(const DroverPool *pool, const char *request_id, const DroverHandl
     return object;
 }
 
+/* What its nodes use, and of what the pool's configuration and the cloud let it use. */
+static void
+describe_room(json_t *object, const DroverPool *pool)
+{
+    const DroverResources *used;
+
+    if (pool->manager == NULL || drover_manager_facts(pool->manager) == NULL)
+        return;
+    used = drover_usage_of_pool(drover_manager_parts(pool->manager)->usage, pool->provider,
+                                pool->name);
+    json_object_set_new(object, "used", used != NULL ? drover_resources_json(used) : json_object());
+    json_object_set_new(object, "limits", drover_room_limits(pool->manager, pool->config));
+}
+
 json_t *
 drover_pool_describe(const DroverPool *pool)
 {
@@ -47,5 +62,6 @@ drover_pool_describe(const DroverPool *pool)
     json_object_set_new(object, "waiting", json_integer(waiting));
     json_object_set_new(object, "declining", json_integer(g_hash_table_size(pool->declining)));
     json_object_set_new(object, "requests", requests);
+    describe_room(object, pool);
     return object;
 }

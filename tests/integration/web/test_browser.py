@@ -66,7 +66,8 @@ class InABrowser(CloudCase):
     def look(self, **options):
         """A launcher whose pool is full, with a request that waits, and its page."""
         self.make_image()
-        launcher = self.start(pools=[pool(labels=[label('l')], max_servers=2),
+        self.cloud.limits(cores=100, instances=50)
+        launcher = self.start(pools=[pool(labels=[label('l')], max_servers=2, max_cores=8),
                                      pool('second', [label('m')])],
                               launcher={'webapp': WEBAPP, **options})
         self.first = self.submit('l')
@@ -163,19 +164,19 @@ class Keyboard(InABrowser):
         self.assertEqual(self.focus(), 'keys')
 
     def test_nothing_is_lost_when_the_tables_change(self):
-        """Neither the focus, nor what is typed, nor what is selected, nor the place."""
+        """Neither the focus, nor what is typed, nor what is selected, nor where it is seen."""
         self.look()
         self.browser.set_size(1280, 300)
         self.browser.value('''(() => {
             const cell = document.querySelector("#nodes td");
             getSelection().selectAllChildren(cell);
             cell.scrollIntoView();
-            window.before = [cell, scrollY];
+            window.before = [cell, cell.getBoundingClientRect().top];
             document.getElementById("theme").focus({preventScroll: true});
         })()''')
         self.change()
         self.assertEqual(self.browser.value('''[getSelection().toString(), window.before[0].isConnected,
-            scrollY === window.before[1]]'''), [self.browser.value('window.before[0].innerText'),
+            Math.abs(window.before[0].getBoundingClientRect().top - window.before[1]) < 2]'''), [self.browser.value('window.before[0].innerText'),
                                                 True, True])
         self.assertEqual(self.focus(), 'theme')
         self.browser.press('/')
@@ -227,7 +228,9 @@ class Keyboard(InABrowser):
         self.assertEqual(names['checkbox'], ['Single keys:'])
         self.assertEqual(self.browser.value('''[...document.querySelectorAll("[role=meter]")]
             .map(one => [one.ariaLabel, one.ariaValueText, one.ariaValueNow])'''),
-                         [['Nodes of p/main', '2 of 2', '2']])
+                         [['Nodes of p/main', '2 of 2', '2'], ['cores of p/main', '2 of 8', '2'],
+                          ['cores of p', '2 of 100', '2'], ['instances of p', '2 of 50', '2'],
+                          ['ram of p', '2048 of 1000000', '2048']])
 
 
 class Wishes(InABrowser):
