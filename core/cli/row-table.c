@@ -28,14 +28,14 @@ cell_of(const json_t *row, const DroverColumn *column)
 }
 
 static DroverTable *
-table_new(const GPtrArray *columns)
+table_new(const GPtrArray *columns, DroverTable *(*new_table)(const char *const *headers))
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
 
     for (guint i = 0; i < columns->len; i++)
         g_ptr_array_add(headers, (gpointer)((const DroverColumn *)columns->pdata[i])->header);
     g_ptr_array_add(headers, NULL);
-    return drover_table_new((const char *const *)headers->pdata);
+    return new_table((const char *const *)headers->pdata);
 }
 
 /* NULL when none of the fields is a column. */
@@ -43,7 +43,7 @@ static DroverTable *
 filled_table(const DroverColumn *all_columns, const json_t *rows, const char *fields)
 {
     g_autoptr(GPtrArray) columns = choose_columns(all_columns, fields);
-    DroverTable *table = columns->len > 0 ? table_new(columns) : NULL;
+    DroverTable *table = columns->len > 0 ? table_new(columns, drover_table_new) : NULL;
     const json_t *row;
     size_t k;
 
@@ -60,12 +60,37 @@ filled_table(const DroverColumn *all_columns, const json_t *rows, const char *fi
     return table;
 }
 
+/* NULL: one without columns. */
+static char *
+text_of(const DroverTable *table)
+{
+    return table != NULL ? g_strchomp(drover_table_text(table)) : g_strdup("++\n||\n++");
+}
+
 char *
 drover_row_table_text(const DroverColumn *columns, const json_t *rows, const char *fields)
 {
     g_autoptr(DroverTable) table = filled_table(columns, rows, fields);
 
-    return table != NULL ? g_strchomp(drover_table_text(table)) : g_strdup("++\n||\n++");
+    return text_of(table);
+}
+
+char *
+drover_cell_rows_text(const DroverColumn *all_columns, const GPtrArray *rows, const char *fields)
+{
+    g_autoptr(GPtrArray) columns = choose_columns(all_columns, fields);
+    g_autoptr(DroverTable) table =
+        columns->len > 0 ? table_new(columns, drover_table_new_borrowing) : NULL;
+
+    for (guint k = 0; table != NULL && k < rows->len; k++) {
+        char *const *row = rows->pdata[k];
+        char **cells = g_new0(char *, columns->len + 1);
+
+        for (guint i = 0; i < columns->len; i++)
+            cells[i] = row[(const DroverColumn *)columns->pdata[i] - all_columns];
+        drover_table_add_row(table, cells);
+    }
+    return text_of(table);
 }
 
 void

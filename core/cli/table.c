@@ -11,15 +11,27 @@ free_row(gpointer row)
     g_strfreev(row);
 }
 
-DroverTable *
-drover_table_new(const char *const *headers)
+static DroverTable *
+table_new(const char *const *headers, GDestroyNotify free_cells)
 {
     DroverTable *table = g_new0(DroverTable, 1);
 
     table->headers = g_strdupv((char **)headers);
     table->n_columns = g_strv_length(table->headers);
-    table->rows = g_ptr_array_new_with_free_func(free_row);
+    table->rows = g_ptr_array_new_with_free_func(free_cells);
     return table;
+}
+
+DroverTable *
+drover_table_new(const char *const *headers)
+{
+    return table_new(headers, free_row);
+}
+
+DroverTable *
+drover_table_new_borrowing(const char *const *headers)
+{
+    return table_new(headers, g_free);
 }
 
 void

@@ -17,6 +17,8 @@
 typedef struct _DroverTable DroverTable;
 
 DroverTable *drover_table_new(const char *const *headers);
+/* One that frees the arrays of its rows, but not the cells, none of which is NULL. */
+DroverTable *drover_table_new_borrowing(const char *const *headers);
 void drover_table_free(DroverTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverTable, drover_table_free)
 

@@ -14,7 +14,7 @@
 #define JSON_TYPE    "application/json"
 #define BEARER       "Bearer "
 #define MOST_WAIT    60 /* seconds */
-#define MOST_WAITING 1000
+#define MOST_WAITING 200
 #define LOOK_PERIOD  50 /* milliseconds, while somebody waits */
 
 /* Somebody waits for the end of a request. */

@@ -2,11 +2,8 @@
 
 #include <string.h>
 
-#include "base/compare.h"
 #include "cli/image-rows.h"
-#include "cli/node-table.h"
 #include "cli/request-view.h"
-#include "zk/lock.h"
 
 /* ---- Images ---- */
 
@@ -44,56 +41,17 @@ build_request_list(const DroverListSource *source)
 
 /* ---- Nodes, requests, labels ---- */
 
-static void
-add_node(json_t *rows, DroverCache *nodes, const DroverNode *node)
-{
-    const char *contenders[] = {NULL};
-    const char *const *names = drover_cache_contenders(nodes, node->id);
-    DroverRecord record = {.name = node->id,
-                           .data = node->record,
-                           .contenders = (char **)(names != NULL ? names : contenders)};
-    json_t *object = drover_node_object(&record);
-
-    if (object != NULL)
-        json_array_append_new(rows, object);
-}
-
-/* The first question about a lock begins to watch it. */
-static gboolean
-know_locks(DroverCache *nodes, const GPtrArray *ids)
-{
-    gboolean known = TRUE;
-
-    for (guint i = 0; i < ids->len; i++)
-        if (drover_cache_lock(nodes, ids->pdata[i]) == DROVER_CACHE_LOCK_UNKNOWN)
-            known = FALSE;
-    return known;
-}
-
-static json_t *
-node_list(const DroverListSource *source)
+/* Not by JSON objects, as the others: there are too many. */
+static char *
+node_list(const DroverListSource *source, gboolean as_json, const char *fields)
 {
     DroverCluster *cluster = drover_launcher_cluster(source->launcher);
-    DroverCache *nodes = drover_cluster_nodes(cluster);
-    g_autoptr(GPtrArray) ids = g_ptr_array_new();
-    DroverCacheIter iter;
-    const char *id;
-    gpointer node;
-    json_t *rows;
 
-    if (!drover_cluster_is_complete(cluster))
+    if (!drover_cluster_is_complete(cluster) ||
+        !drover_node_rows_prepare(source->nodes, source->node_id, source->hurry))
         return NULL;
-    drover_cache_iter_init(&iter, nodes);
-    while (drover_cache_iter_next(&iter, &id, &node))
-        if (source->node_id == NULL || strcmp(source->node_id, id) == 0)
-            g_ptr_array_add(ids, (gpointer)id);
-    if (!know_locks(nodes, ids) && !source->hurry)
-        return NULL;
-    g_ptr_array_sort(ids, drover_compare_strings);
-    rows = json_array();
-    for (guint i = 0; i < ids->len; i++)
-        add_node(rows, nodes, drover_cluster_node(cluster, ids->pdata[i]));
-    return rows;
+    return as_json ? drover_node_rows_json(source->nodes, source->node_id)
+                   : drover_node_rows_text(source->nodes, source->node_id, fields);
 }
 
 static json_t *
@@ -145,38 +103,24 @@ label_list(const DroverListSource *source)
         NULL, NULL, FALSE                                                                          \
     }
 
-static const DroverColumn node_columns[] = {{"id", "ID", FALSE},
-                                            {"provider", "Provider", FALSE},
-                                            {"label", "Label", FALSE},
-                                            {"server_id", "Server ID", FALSE},
-                                            {"public_ipv4", "Public IPv4", FALSE},
-                                            {"ipv6", "IPv6", FALSE},
-                                            {"state", "State", FALSE},
-                                            {"age", "Age", FALSE},
-                                            {"locked", "Locked", FALSE},
-                                            {"pool", "Pool", FALSE},
-                                            {"hostname", "Hostname", FALSE},
-                                            {"private_ipv4", "Private IPv4", FALSE},
-                                            {"AZ", "AZ", FALSE},
-                                            {"username", "Username", FALSE},
-                                            {"connection_port", "Port", FALSE},
-                                            {"launcher", "Launcher", FALSE},
-                                            {"allocated_to", "Allocated To", FALSE},
-                                            {"hold_job", "Hold Job", FALSE},
-                                            {"comment", "Comment", FALSE},
-                                            {"user_data", "User Data", FALSE},
-                                            {"driver_data", "Driver Data", FALSE},
-                                            END};
 static const DroverColumn label_columns[] = {{"label", "Label", FALSE}, END};
 
+struct _DroverList {
+    const char *path;
+    const DroverColumn *columns; /* up to one without a key */
+    /* A new array, or a text; NULL: not all of it is known yet. */
+    json_t *(*rows)(const DroverListSource *source);
+    char *(*text)(const DroverListSource *source, gboolean as_json, const char *fields);
+};
+
 static const DroverList lists[] = {
-    {"/image-list", drover_upload_columns, image_list},
-    {"/dib-image-list", drover_build_columns, build_list},
-    {"/image-status", drover_image_status_columns, image_status},
-    {"/node-list", node_columns, node_list},
-    {"/request-list", drover_request_columns, request_list},
-    {"/label-list", label_columns, label_list},
-    {"/dib-request-list", drover_build_request_columns, build_request_list},
+    {"/image-list", drover_upload_columns, image_list, NULL},
+    {"/dib-image-list", drover_build_columns, build_list, NULL},
+    {"/image-status", drover_image_status_columns, image_status, NULL},
+    {"/node-list", drover_node_columns, NULL, node_list},
+    {"/request-list", drover_request_columns, request_list, NULL},
+    {"/label-list", label_columns, label_list, NULL},
+    {"/dib-request-list", drover_build_request_columns, build_request_list, NULL},
 };
 
 const DroverList *
@@ -186,4 +130,35 @@ drover_list_find(const char *path)
         if (strcmp(lists[i].path, path) == 0)
             return &lists[i];
     return NULL;
+}
+
+gboolean
+drover_list_has_nodes(const DroverList *list)
+{
+    return list->text == node_list;
+}
+
+static char *
+json_of(const json_t *rows)
+{
+    char *text = json_dumps(rows, JSON_ENSURE_ASCII), *copy = g_strdup(text);
+
+    free(text);
+    return copy;
+}
+
+GBytes *
+drover_list_make(const DroverList *list, const DroverListSource *source, gboolean as_json,
+                 const char *fields)
+{
+    g_autoptr(json_t) rows = list->rows != NULL ? list->rows(source) : NULL;
+    char *text;
+
+    if (list->text != NULL)
+        text = list->text(source, as_json, fields);
+    else if (rows == NULL)
+        text = NULL;
+    else
+        text = as_json ? json_of(rows) : drover_row_table_text(list->columns, rows, fields);
+    return text != NULL ? g_bytes_new_take(text, strlen(text)) : NULL;
 }

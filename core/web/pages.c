@@ -10,9 +10,10 @@
 #define FRESH_SECONDS 1
 #define WAIT_SECONDS  5
 #define HURRY_SECONDS 1  /* then less will do */
-#define RETRY_PERIOD  50 /* milliseconds */
+#define RETRY_PERIOD  10 /* milliseconds */
 #define MOST_KEPT     100
-#define MOST_WAITING  1000
+#define MOST_BYTES    (64 * 1024 * 1024) /* kept */
+#define MOST_WAITING  200
 #define TEXT_TYPE     "text/plain; charset=UTF-8"
 #define JSON_TYPE     "application/json"
 
@@ -37,7 +38,9 @@ typedef struct {
 struct _DroverPages {
     DroverLauncher *launcher;
     DroverImageTree *images;
-    GHashTable *kept;   /* form, path and parameters -> Kept */
+    DroverNodeRows *nodes;
+    GHashTable *kept;   /* text of a wish -> Kept */
+    gint64 rests_until; /* no list is made before; monotonic */
     GPtrArray *waiting; /* of Waiting */
     guint timer;        /* while somebody waits */
 };
@@ -69,6 +72,19 @@ find_kept(DroverPages *pages, const char *key)
     return kept != NULL && !is_stale(NULL, (gpointer)kept, &now) ? kept : NULL;
 }
 
+static gsize
+size_of_kept(const DroverPages *pages)
+{
+    GHashTableIter iter;
+    gpointer kept;
+    gsize size = 0;
+
+    g_hash_table_iter_init(&iter, pages->kept);
+    while (g_hash_table_iter_next(&iter, NULL, &kept))
+        size += g_bytes_get_size(((const Kept *)kept)->body);
+    return size;
+}
+
 /* Takes key and body over. */
 static const Kept *
 keep(DroverPages *pages, char *key, GBytes *body)
@@ -79,7 +95,8 @@ keep(DroverPages *pages, char *key, GBytes *body)
     kept->made = g_get_monotonic_time();
     kept->date = g_get_real_time() / G_USEC_PER_SEC;
     g_hash_table_foreach_remove(pages->kept, is_stale, &kept->made);
-    if (g_hash_table_size(pages->kept) >= MOST_KEPT)
+    if (g_hash_table_size(pages->kept) >= MOST_KEPT ||
+        size_of_kept(pages) + g_bytes_get_size(body) > MOST_BYTES)
         g_hash_table_remove_all(pages->kept);
     g_hash_table_replace(pages->kept, key, kept);
     return kept;
@@ -104,26 +121,33 @@ type_of(Form form)
     return form == AS_JSON ? JSON_TYPE : TEXT_TYPE;
 }
 
-static GBytes *
-render(const DroverList *list, Form form, const json_t *rows, const char *fields)
-{
-    char *text = form == AS_JSON ? json_dumps(rows, JSON_ENSURE_ASCII)
-                                 : drover_row_table_text(list->columns, rows, fields);
+/* What a list depends on, and nothing else that may be asked for. */
+typedef struct {
+    const DroverList *list;
+    Form form;
+    const char *fields, *node_id; /* or NULL */
+} Wish;
 
-    if (form == AS_JSON)
-        return g_bytes_new_with_free_func(text, strlen(text), free, text);
-    return g_bytes_new_take(text, strlen(text));
+static Wish
+read_wish(DroverHttpExchange *exchange)
+{
+    Wish wish = {.list = drover_list_find(drover_http_path(exchange)),
+                 .form = choose_form(exchange)};
+
+    if (wish.form == AS_TEXT)
+        wish.fields = drover_http_parameter(exchange, "fields");
+    if (wish.list != NULL && drover_list_has_nodes(wish.list))
+        wish.node_id = drover_http_parameter(exchange, "node_id");
+    return wish;
 }
 
-/* What decides about an answer, and nothing else that may be asked for. Free with g_free. */
+/* Free with g_free. */
 static char *
-key_of(DroverHttpExchange *exchange, Form form)
+key_of(const Wish *wish)
 {
-    const char *fields = form == AS_TEXT ? drover_http_parameter(exchange, "fields") : NULL;
-    const char *node_id = drover_http_parameter(exchange, "node_id");
-
-    return g_strdup_printf("%d %s %s %s", form, drover_http_path(exchange),
-                           fields != NULL ? fields : "", node_id != NULL ? node_id : "");
+    return g_strdup_printf("%p %d %d %s %s", (const void *)wish->list, wish->form,
+                           wish->node_id != NULL, wish->node_id != NULL ? wish->node_id : "",
+                           wish->fields != NULL ? wish->fields : "");
 }
 
 /* ---- Answers ---- */
@@ -158,27 +182,38 @@ answer_too_early(DroverHttpExchange *exchange)
     drover_http_answer_text(exchange, 503, "Not all is known yet");
 }
 
-/* FALSE: not all is known yet. */
-static gboolean
-answer_list(DroverPages *pages, DroverHttpExchange *exchange, const DroverList *list,
-            gboolean hurry)
+/*
+ * NULL: not all is known yet, or it is somebody else's turn. Lists take half of the loop's time at
+ * most, however many different ones are asked for.
+ */
+static const Kept *
+make(DroverPages *pages, const Wish *wish, const char *key, gboolean hurry)
 {
-    Form form = choose_form(exchange);
-    DroverListSource source = {pages->launcher, pages->images,
-                               drover_http_parameter(exchange, "node_id"), hurry};
-    g_autofree char *key = key_of(exchange, form);
-    const Kept *kept = find_kept(pages, key);
-    g_autoptr(json_t) rows = NULL;
+    DroverListSource source = {pages->launcher, pages->images, pages->nodes, wish->node_id, hurry};
+    gint64 began = g_get_monotonic_time(), ended;
+    GBytes *body;
 
-    if (kept == NULL) {
-        rows = list->rows(&source);
-        if (rows == NULL)
-            return FALSE;
-        kept = keep(pages, g_steal_pointer(&key),
-                    render(list, form, rows, drover_http_parameter(exchange, "fields")));
-    }
-    answer_kept(exchange, kept, form);
-    return TRUE;
+    if (began < pages->rests_until)
+        return NULL;
+    body = drover_list_make(wish->list, &source, wish->form == AS_JSON, wish->fields);
+    ended = g_get_monotonic_time();
+    pages->rests_until = ended + (ended - began);
+    return body != NULL ? keep(pages, g_strdup(key), body) : NULL;
+}
+
+/* FALSE: it has to wait. */
+static gboolean
+answer_list(DroverPages *pages, DroverHttpExchange *exchange, gboolean hurry)
+{
+    const Wish wish = read_wish(exchange);
+    g_autofree char *key = key_of(&wish);
+    const Kept *kept = find_kept(pages, key);
+
+    if (kept == NULL)
+        kept = make(pages, &wish, key, hurry);
+    if (kept != NULL)
+        answer_kept(exchange, kept, wish.form);
+    return kept != NULL;
 }
 
 static void
@@ -197,25 +232,26 @@ answer_ready(DroverPages *pages, DroverHttpExchange *exchange, Form form)
 
 /* ---- Waiting ---- */
 
-/* Once more for everybody who waits. */
+/* Once more for everybody who waits, who came first first. */
 static void
 try_again(gpointer user_data)
 {
     DroverPages *pages = user_data;
     gint64 now = g_get_monotonic_time();
 
-    for (guint i = pages->waiting->len; i > 0; i--) {
-        Waiting *waiting = pages->waiting->pdata[i - 1];
+    for (guint i = 0; i < pages->waiting->len;) {
+        const Waiting *waiting = pages->waiting->pdata[i];
         DroverHttpExchange *exchange = waiting->exchange;
-        const DroverList *list = drover_list_find(drover_http_path(exchange));
         gint64 waited = (now - waiting->began) / G_USEC_PER_SEC;
 
-        if (!answer_list(pages, exchange, list, waited >= HURRY_SECONDS)) {
-            if (waited < WAIT_SECONDS)
+        if (!answer_list(pages, exchange, waited >= HURRY_SECONDS)) {
+            if (waited < WAIT_SECONDS) {
+                i++;
                 continue;
+            }
             answer_too_early(exchange);
         }
-        g_ptr_array_remove_index(pages->waiting, i - 1);
+        g_ptr_array_remove_index(pages->waiting, i);
     }
 }
 
@@ -263,7 +299,7 @@ drover_pages_answer(DroverHttpExchange *exchange, gpointer user_data)
         drover_http_answer_text(exchange, 406, "Available are text/plain and application/json");
     else if (is_ready)
         answer_ready(pages, exchange, form);
-    else if (!answer_list(pages, exchange, list, FALSE))
+    else if (!answer_list(pages, exchange, FALSE))
         wait_for(pages, exchange);
 }
 
@@ -277,6 +313,7 @@ drover_pages_new(DroverLauncher *launcher)
 
     pages->launcher = launcher;
     pages->images = drover_image_tree_new(session, try_again, pages);
+    pages->nodes = drover_node_rows_new(drover_launcher_cluster(launcher));
     pages->kept = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_kept);
     pages->waiting = g_ptr_array_new_with_free_func(g_free);
     return pages;
@@ -290,6 +327,7 @@ drover_pages_free(DroverPages *pages)
         answer_too_early(((const Waiting *)pages->waiting->pdata[i])->exchange);
     g_ptr_array_unref(pages->waiting);
     g_hash_table_unref(pages->kept);
+    drover_node_rows_free(pages->nodes);
     drover_image_tree_free(pages->images);
     g_free(pages);
 }

@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 
-EVENT = b'\ndata: '
+EVENT = b'}\n\n'  # the end of one that tells something
 REQUEST = b'GET /node-list HTTP/1.1\r\nHost: h\r\n'
 
 
@@ -42,6 +42,7 @@ class Client:
         self.received = b''
         self.bytes = 0
         self.ended = False
+        self.place = None  # in its crowd
 
     def on_ready(self):
         """FALSE once the other side has ended it."""
@@ -78,8 +79,8 @@ class Crowd:
         self.news = threading.Condition()
         self.closing = False
         self.selector = selectors.DefaultSelector()
-        for client in self.clients:
-            self.selector.register(client.socket, selectors.EVENT_READ, client)
+        for place, client in enumerate(self.clients):
+            self._watch(client, place)
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self):
@@ -114,9 +115,12 @@ class Crowd:
         client.socket.close()
         if self.again:
             with contextlib.suppress(OSError):
-                other = self.kind(self.site)
-                self.clients[self.clients.index(client)] = other
-                self.selector.register(other.socket, selectors.EVENT_READ, other)
+                self.clients[client.place] = self.kind(self.site)
+                self._watch(self.clients[client.place], client.place)
+
+    def _watch(self, client, place):
+        client.place = place
+        self.selector.register(client.socket, selectors.EVENT_READ, client)
 
     def on_time(self, client):
         """Once in each period."""
@@ -158,7 +162,7 @@ class Stream(Client):
         super().__init__(site)
         self.asked = False
         self.events = 0
-        self.last = b''  # may be the beginning of an event
+        self.last = b''  # may be the beginning of an end
 
     def ask(self):
         if not self.asked:
@@ -173,7 +177,7 @@ class Stream(Client):
 
 
 class Streams(Crowd):
-    """Server-sent events, counted."""
+    """Server-sent events, counted when they are there."""
 
     kind = Stream
 

@@ -176,6 +176,25 @@ class StatusPages(LauncherCase):
         self.assertEqual(after, before)
         self.site.poll('/request-list', lambda rows: request.id in [row['id'] for row in rows])
 
+    def test_W_21_parameters_that_mean_nothing(self):
+        """They make no new answer; nor do those that mean something elsewhere."""
+        def ask(parameters, accept):
+            answer = self.site.get(f'{path}?{parameters}', accept)
+            return answer.headers['Last-Modified'], answer.body
+        for path, accept, others in (
+                ('/request-list', JSON, ('x=1', 'x=2&y', 'fields=id', 'node_id=1', 'nodes=1')),
+                ('/request-list', TEXT, ('x=1', 'node_id=1', 'x', '')),
+                ('/node-list', JSON, ('x=1', 'fields=id', 'fields=state', 'node=1'))):
+            for _ in range(20):
+                began = time.monotonic()
+                before = ask('', accept)
+                request = self.submit('nope')
+                request.wait('failed')
+                after = {ask(parameters, accept) for parameters in others}
+                if time.monotonic() - began < 0.9:
+                    break
+            self.assertEqual(after, {before}, path)
+
     def test_W_23_W_24_W_25_headers(self):
         first = self.site.get('/node-list')
         self.assertEqual((first.headers['Cache-Control'],
