@@ -2,6 +2,7 @@
  * A driver that means harm, as its option "attack" says: each operation, or each call of a
  * provider's life, does what no driver may.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +206,16 @@ leave(struct self *self, struct drover_operation *op)
     _exit(0);
 }
 
-/* Names and numbers that no metric can have, and more names than there should be. */
+static void *
+clean_elsewhere(void *provider)
+{
+    for (int i = 0; i < 100; i++)
+        drover_provider_cleaned(provider, "elsewhere", 1);
+    return NULL;
+}
+
+/* Names and numbers that no metric can have, and more names than there should be, while another
+ * thread says how much it has cleaned, as it may. */
 static enum drover_step
 clean_what_there_is_not(struct self *self, struct drover_operation *op)
 {
@@ -213,7 +223,9 @@ clean_what_there_is_not(struct self *self, struct drover_operation *op)
                                         "a.b", "a:1|c\nb", "p\xc3\xb6rts", "\xff"};
     char *text = long_text(), name[32];
     void *of_operation = op;
+    pthread_t thread;
 
+    pthread_create(&thread, NULL, clean_elsewhere, self->provider);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         drover_provider_cleaned(self->provider, names[i], 1);
     drover_provider_cleaned(self->provider, text, 1);
@@ -226,6 +238,7 @@ clean_what_there_is_not(struct self *self, struct drover_operation *op)
         snprintf(name, sizeof(name), "name-%d", i);
         drover_provider_cleaned(self->provider, name, 1);
     }
+    pthread_join(thread, NULL);
     drover_provider_cleaned(self->provider, "ports", 2);
     return DROVER_DONE;
 }

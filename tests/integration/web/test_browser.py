@@ -175,9 +175,11 @@ class Keyboard(InABrowser):
             document.getElementById("theme").focus({preventScroll: true});
         })()''')
         self.change()
-        self.assertEqual(self.browser.value('''[getSelection().toString(), window.before[0].isConnected,
-            Math.abs(window.before[0].getBoundingClientRect().top - window.before[1]) < 2]'''), [self.browser.value('window.before[0].innerText'),
-                                                True, True])
+        text, stays, seen_there = self.browser.value('''[
+            getSelection().toString(), window.before[0].isConnected,
+            Math.abs(window.before[0].getBoundingClientRect().top - window.before[1]) < 2]''')
+        self.assertEqual((text, stays, seen_there),
+                         (self.browser.value('window.before[0].innerText'), True, True))
         self.assertEqual(self.focus(), 'theme')
         self.browser.press('/')
         self.browser.write('m')

@@ -133,8 +133,8 @@ test_cleaned(gconstpointer isolated)
     fixture_start(&fixture);
     fixture_run(&fixture, DROVER_TASK_MACHINE_CREATE);
     fixture_finish(&fixture, FALSE);
-    g_assert_cmpuint(cleaned.reports, ==, 301);
-    g_assert_cmpuint(cleaned.total, ==, 302);
+    g_assert_cmpuint(cleaned.reports, ==, 401);
+    g_assert_cmpuint(cleaned.total, ==, 402);
     g_assert_cmpstr(cleaned.last, ==, "ports");
     g_free(cleaned.last);
 }
