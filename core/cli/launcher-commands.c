@@ -29,11 +29,14 @@ typedef struct {
     const char *header, *key;
 } Column;
 
+/* A negative number is a limit that there is not. */
 static char *
 cell(const json_t *value)
 {
     if (json_is_boolean(value))
         return g_strdup(json_is_true(value) ? "yes" : "no");
+    if (json_is_integer(value) && json_integer_value(value) < 0)
+        return g_strdup("none");
     if (json_is_integer(value))
         return g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
     return g_strdup(json_string_value(value));
@@ -64,10 +67,10 @@ print_objects(const json_t *objects, const Column *columns, guint n_columns)
 static void
 print_status(const json_t *status)
 {
-    static const Column of_provider[] = {{"Provider", "name"},       {"Driver", "driver"},
-                                         {"State", "state"},         {"Tasks", "tasks"},
-                                         {"Launching", "launching"}, {"Limit", "max_concurrency"},
-                                         {"Blocked ms", "blocked"},  {"Problem", "problem"}};
+    static const Column of_provider[] = {
+        {"Provider", "name"},         {"Driver", "driver"},      {"Version", "driver_version"},
+        {"State", "state"},           {"Tasks", "tasks"},        {"Launching", "launching"},
+        {"Limit", "max_concurrency"}, {"Blocked ms", "blocked"}, {"Problem", "problem"}};
     static const Column of_pool[] = {{"Provider", "provider"},     {"Pool", "pool"},
                                      {"Registered", "registered"}, {"Paused", "paused"},
                                      {"Handlers", "handlers"},     {"Waiting", "waiting"},

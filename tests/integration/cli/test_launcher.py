@@ -32,9 +32,9 @@ class LauncherCommandsTest(CliCase):
         self.assertRegex(text, rf'^drover-launcher \d+\.\d+\.\d+, pid {self.launcher.pid}: running, '
                                r'started 00:00:\d\d:\d\d ago\n'
                                r'ZooKeeper session 0x[0-9a-f]+: connected, caches complete\n')
-        self.assertRegex(text, r'(?m)^\| Provider +\| Driver +\| State +\| Tasks +\|')
-        self.assertRegex(text, r'(?m)^\| p1 +\| static +\| running +\|')
-        self.assertRegex(text, r'(?m)^\| p2 +\| nope +\| failed +\|.* nope')
+        self.assertRegex(text, r'(?m)^\| Provider +\| Driver +\| Version +\| State +\| Tasks +\|')
+        self.assertRegex(text, r'(?m)^\| p1 +\| static +\| \d+\.\d+\.\d+ +\| running +\| \d+ +\| \d+ +\| none ')
+        self.assertRegex(text, r'(?m)^\| p2 +\| nope +\| +\| failed +\|.* nope')
         self.assertRegex(text, r'(?m)^\| p1 +\| main +\| yes +\| no +\| 0 +\| 0 +\| 0 +\|')
         status = json.loads(self.done('status', '--json'))
         self.assertEqual((status['pid'], status['state']), (self.launcher.pid, 'running'))
