@@ -1,3 +1,4 @@
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -7,11 +8,47 @@
 
 #define LOGGER       "WebApp"
 #define MOST_PLACES  1280
+#define MOST_SHARE   4 / 5               /* of the places, for one address */
 #define MOST_WAITING 1024                /* of these, for answers or events */
 #define MOST_BYTES   (256 * 1024 * 1024) /* in answers that are being taken */
 #define FILES_SHARE  4                   /* a listener takes at most that part of all files */
 #define LOG_PERIOD   10                  /* seconds */
 #define TOO_LATE     "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+/* ---- Addresses ---- */
+
+static guint64
+address_of(const struct sockaddr *from)
+{
+    const struct in6_addr *long_one;
+    guint64 network;
+
+    if (from != NULL && from->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)from)->sin_addr.s_addr;
+    if (from == NULL || from->sa_family != AF_INET6)
+        return 0;
+    long_one = &((const struct sockaddr_in6 *)from)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(long_one))
+        return long_one->s6_addr32[3];
+    memcpy(&network, long_one, sizeof(network));
+    return network;
+}
+
+static guint
+count_of(const DroverGuests *guests, guint64 address)
+{
+    return GPOINTER_TO_UINT(g_hash_table_lookup(guests->addresses, &address));
+}
+
+static void
+set_count(DroverGuests *guests, guint64 address, guint count)
+{
+    if (count > 0)
+        g_hash_table_replace(guests->addresses, g_memdup2(&address, sizeof(address)),
+                             GUINT_TO_POINTER(count));
+    else
+        g_hash_table_remove(guests->addresses, &address);
+}
 
 /* ---- Answers that are being taken: many may take the same one ---- */
 
@@ -116,12 +153,31 @@ on_time(gpointer user_data)
     return G_SOURCE_CONTINUE;
 }
 
-static void
-make_room(DroverGuests *guests)
+/* Of those from there, or of all, the one that has been at it for longest; NULL: all wait for us.
+ */
+static DroverGuest *
+find_slowest(const DroverGuests *guests, const guint64 *address)
 {
-    DroverGuest *guest;
+    for (GList *link = guests->queue.head; link != NULL; link = link->next) {
+        DroverGuest *guest = link->data;
 
-    while (guests->present > guests->places && (guest = g_queue_peek_head(&guests->queue)) != NULL)
+        if (address == NULL || guest->address == *address)
+            return guest;
+    }
+    return NULL;
+}
+
+/* Who comes in great numbers makes room among its own. */
+static void
+make_room(DroverGuests *guests, guint64 newcomer)
+{
+    DroverGuest *guest = NULL;
+
+    if (count_of(guests, newcomer) > guests->share)
+        guest = find_slowest(guests, &newcomer);
+    if (guest == NULL && guests->present > guests->places)
+        guest = find_slowest(guests, NULL);
+    if (guest != NULL)
         drover_guest_cut_off(guest, DROVER_HTTP_CUT_ROOM);
 }
 
@@ -164,7 +220,10 @@ drover_guest_enter(DroverGuest *guest, DroverGuestPhase phase, GBytes *answer)
     if (is_in_queue(phase))
         g_queue_push_tail_link(&guests->queue, &guest->link);
     guests->waiting += phase == DROVER_GUEST_WAITING;
-    guests->present -= phase == DROVER_GUEST_LEAVING;
+    if (phase == DROVER_GUEST_LEAVING) {
+        guests->present--;
+        set_count(guests, guest->address, count_of(guests, guest->address) - 1);
+    }
     if (answer != NULL) {
         hold_answer(guest, answer);
         save_memory(guests);
@@ -172,19 +231,21 @@ drover_guest_enter(DroverGuest *guest, DroverGuestPhase phase, GBytes *answer)
 }
 
 DroverGuest *
-drover_guest_new(DroverHttpServer *server, int fd)
+drover_guest_new(DroverHttpServer *server, int fd, const struct sockaddr *from)
 {
     DroverGuests *guests = &server->guests;
     DroverGuest *guest = g_new0(DroverGuest, 1);
 
     guest->server = server;
     guest->fd = fd;
+    guest->address = address_of(from);
     guest->link.data = guest;
     guest->phase = DROVER_GUEST_COMING;
     guest->since = g_get_monotonic_time();
     g_queue_push_tail_link(&guests->queue, &guest->link);
     guests->present++;
-    make_room(guests);
+    set_count(guests, guest->address, count_of(guests, guest->address) + 1);
+    make_room(guests, guest->address);
     if (guests->timer == 0)
         guests->timer = g_timeout_add_seconds(1, on_time, guests);
     return guest;
@@ -224,7 +285,9 @@ void
 drover_guests_init(DroverGuests *guests, guint patience)
 {
     guests->places = places_of_files();
+    guests->share = guests->places * MOST_SHARE;
     guests->patience = patience;
+    guests->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     g_queue_init(&guests->queue);
     guests->answers = g_hash_table_new(NULL, NULL);
 }
@@ -233,5 +296,6 @@ void
 drover_guests_clear(DroverGuests *guests)
 {
     g_clear_handle_id(&guests->timer, g_source_remove);
+    g_hash_table_unref(guests->addresses);
     g_hash_table_unref(guests->answers);
 }

@@ -22,6 +22,7 @@ typedef enum {
 typedef struct {
     DroverHttpServer *server;
     int fd;
+    guint64 address; /* where it comes from, see drover_guest_new() */
     DroverGuestPhase phase;
     gint64 since;    /* of the phase; monotonic */
     gboolean served; /* a request of it was answered */
@@ -30,14 +31,15 @@ typedef struct {
 } DroverGuest;
 
 typedef struct {
-    guint places;
+    guint places, share; /* the share is what one address may have of the places */
     guint patience;      /* seconds */
     guint present;       /* not leaving */
     guint waiting;       /* of these */
     GQueue queue;        /* of DroverGuest, coming, asking or taking; who is longest at it first */
-    GHashTable *answers; /* GBytes that are being taken -> by how many */
-    gsize answers_size;  /* bytes, of these */
-    guint timer;         /* while anybody is there */
+    GHashTable *addresses; /* address -> how many of it are present */
+    GHashTable *answers;   /* GBytes that are being taken -> by how many */
+    gsize answers_size;    /* bytes, of these */
+    guint timer;           /* while anybody is there */
     guint64 cut[DROVER_HTTP_N_CUTS];
     gint64 told; /* when the log was told last; monotonic */
 } DroverGuests;
@@ -45,8 +47,11 @@ typedef struct {
 void drover_guests_init(DroverGuests *guests, guint patience);
 void drover_guests_clear(DroverGuests *guests);
 
-/* Somebody comes; another one may have to leave for that. */
-DroverGuest *drover_guest_new(DroverHttpServer *server, int fd);
+/*
+ * Somebody comes; another one may have to leave for that. All of an IPv6 network of 64 bits count
+ * as one address. `from` NULL: unknown.
+ */
+DroverGuest *drover_guest_new(DroverHttpServer *server, int fd, const struct sockaddr *from);
 /* The connection is closed. */
 void drover_guest_free(DroverGuest *guest);
 /* `answer` is what it takes from now on; else NULL. */

@@ -77,7 +77,8 @@ on_connection(void *data, struct MHD_Connection *connection, void **guest,
         server->connections++;
         *guest = drover_guest_new(
             server,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     } else {
         server->connections--;
         drover_guest_free(*guest);

@@ -10,7 +10,8 @@
  *
  * There are places for so many connections. When all are taken a new one gets that of the one
  * whose request, or the taking of whose answer, has been going on longest: honest clients are done
- * in no time. Only who waits for us, for an answer or for the next event, is left alone.
+ * in no time. One address that takes most of the places makes room among its own connections. Only
+ * who waits for us, for an answer or for the next event, is left alone.
  */
 #pragma once
 

@@ -38,9 +38,11 @@ class Site:
         self.port = int(port)
         if self.host == '0.0.0.0':
             self.host = '127.0.0.1'
+        self.source = None  # address to come from
 
     def request(self, method, path, headers=None, body=None, limit=30):
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=limit)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=limit,
+                                                source_address=self.source and (self.source, 0))
         try:
             connection.request(method, path, body, headers or {})
             return Answer(connection.getresponse())
