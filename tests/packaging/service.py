@@ -13,6 +13,7 @@ import unittest
 
 import built
 from clean_root import CleanRoot
+from openstack_cloud import OpenStack
 from sshd import Sshd
 from zookeeper import ZooKeeper
 
@@ -116,24 +117,27 @@ class ServiceCase(unittest.TestCase):
 
 
 class LabCase(ServiceCase):
-    """The same with a machine, which is the only one."""
+    """The same with a machine, which is the only one, and a cloud."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.machine = cls.enterClassContext(contextlib.closing(Sshd().start()))
+        cls.cloud = cls.enterClassContext(contextlib.closing(OpenStack().start()))
+        cls.root.write('/etc/openstack/clouds.yaml',
+                       json.dumps({'clouds': {'fake': cls.cloud.entry()}}))
         cls.requests = []
 
     def configure(self, *others):
-        """With providers beside the one of the machine."""
+        """With providers beside those of the machine and of the cloud."""
         lab = {'name': 'lab', 'driver': 'static', 'pools': [{'name': 'main', 'nodes': [{
             'name': '127.0.0.1', 'labels': 'board', 'host-key': self.machine.keys[0],
             'connection-port': self.machine.port}]}]}
         self.root.write(CONFIG, json.dumps({
             'zookeeper-servers': [{'host': '127.0.0.1', 'port': self.server.port}],
             'zookeeper-timeout': 30,
-            'labels': [{'name': 'board'}],
-            'providers': [lab, *others]}, indent=1))
+            'labels': [{'name': 'board'}, {'name': 'l'}],
+            'providers': [lab, self.cloud.provider('cloud'), *others]}, indent=1))
 
     def serve(self):
         """The machine has been given away when this returns."""
@@ -142,14 +146,22 @@ class LabCase(ServiceCase):
         self.requests.append(request)
 
     def check_upgrade(self, upgrade):
-        """With a request that waits: it is served after, in the same session."""
+        """With a request that waits and a launch that is under way: both are served after, in the
+        same session, and nothing is made twice."""
         waiting = self.submit('board')
+        self.cloud.settings(active_after=1000)
+        launched = self.submit('l')
+        server, = wait(self.cloud.servers, 'server in the cloud')
         session = self.service.session()
         upgrade()
         self.service.kill()
         self.service.start()
         self.drover('request', 'release', self.requests.pop())
         self.wait_for_fulfilled(waiting)
+        self.cloud.boot(server['id'])
+        self.wait_for_fulfilled(launched)
+        self.assertEqual([made['id'] for made in self.cloud.servers()], [server['id']])
+        self.assertEqual(len(self.cloud.creates()), 1)
         self.assertEqual(self.service.session(), session)
         self.assertIn('taken up again', self.service.log())
         self.requests.append(waiting)

@@ -54,8 +54,7 @@ class Operated(LabCase):
     def test_2_installed_without_a_driver(self):
         self.root.apt('install', 'drover-launcher', 'drover-cli')
         self.assertIn('/usr/sbin/nologin', self.root.run('getent', 'passwd', 'drover').stdout)
-        self.configure({'name': 'cloud', 'driver': 'openstack', 'cloud': 'nowhere', 'pools': []},
-                       {'name': 'site', 'driver': 'beaker', 'pools': []})
+        self.configure({'name': 'site', 'driver': 'beaker', 'pools': []})
         told = self.root.run('drover', 'config-validate', check=False)
         self.assertEqual(told.returncode, 1)
         for driver, advice in (
@@ -87,6 +86,9 @@ class Operated(LabCase):
 
     def test_5_upgraded_while_it_runs(self):
         self.root.write('/etc/default/drover-launcher', '# The operator has been here.\n')
+        self.root.apt('install', 'drover-driver-openstack', managed=True)
+        self.service.signal(signal.SIGHUP)
+        self.told()
         self.root.set_source(built.debian()[1])
         self.check_upgrade(lambda: self.root.apt('dist-upgrade', managed=True))
         self.assertEqual(self.told(), ['restart'])  # a stop would end the session
@@ -96,7 +98,8 @@ class Operated(LabCase):
 
     def test_6_removed(self):
         self.assertEqual(self.service.stop(), 0)
-        self.root.apt('remove', 'drover-launcher', 'drover-driver-static', managed=True)
+        self.root.apt('remove', 'drover-launcher', 'drover-driver-static',
+                      'drover-driver-openstack', managed=True)
         self.assertEqual(self.told(), ['stop'])
         self.assertTrue(self.root.exists('/etc/default/drover-launcher'))
         self.assertTrue(self.root.exists(STATE))

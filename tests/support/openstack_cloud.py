@@ -124,6 +124,11 @@ class OpenStack(Process):
     def change(self, kind, thing_id, **fields):
         self.control('change', {'kind': kind, 'id': thing_id, 'fields': fields})
 
+    def boot(self, server_id):
+        """It is ACTIVE now, whatever `active_after` was."""
+        self.change('server', server_id, status='ACTIVE', vm_state='active', task_state=None,
+                    plugged=True)
+
     def remove(self, kind, thing_id):
         """As if somebody had deleted it by hand."""
         self.control('change', {'kind': kind, 'id': thing_id, 'fields': None})
