@@ -38,7 +38,8 @@ give_slot(const json_t *fields, DroverHeldOther proof, DroverBackingBoundFunc do
 
     clear_binding(launch);
     launch->binding = (DroverLaunchBinding){json_deep_copy(fields), proof, done, user_data};
-    if (!launch->saving)
+    /* One whose lock is being given up gets no slot any more. */
+    if (!launch->saving && !launch->release)
         drover_launch_store_binding(launch);
 }
 

@@ -146,7 +146,7 @@ drover_launch_go_on(DroverLaunch *launch)
     launch->saving = FALSE;
     if (json_object_size(launch->unsaved) > 0)
         save(launch);
-    else if (launch->binding.fields != NULL)
+    else if (launch->binding.fields != NULL && !launch->release)
         drover_launch_store_binding(launch);
     else if ((then = g_steal_pointer(&launch->then)) != NULL)
         then(launch);
