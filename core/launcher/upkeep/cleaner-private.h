@@ -74,6 +74,7 @@ void drover_errand_expire_node(DroverErrand *errand, const char *why);
 
 void drover_clean_request_locks(DroverCleaner *cleaner, const char *task);
 void drover_clean_lost_requests(DroverCleaner *cleaner, const char *task);
+void drover_clean_declined_requests(DroverCleaner *cleaner, const char *task);
 void drover_clean_old_nodes(DroverCleaner *cleaner, const char *task);
 void drover_clean_empty_nodes(DroverCleaner *cleaner, const char *task);
 void drover_clean_orphaned_nodes(DroverCleaner *cleaner, const char *task);

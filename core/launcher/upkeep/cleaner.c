@@ -28,6 +28,7 @@ static const Task tasks[] = {
     {"stale request locks", drover_clean_request_locks},
     {"leaked resources", clean_leaks},
     {"lost requests", drover_clean_lost_requests},
+    {"declined requests", drover_clean_declined_requests},
     {"nodes over their age", drover_clean_old_nodes},
     {"empty nodes", drover_clean_empty_nodes},
     {"orphaned nodes", drover_clean_orphaned_nodes},

@@ -15,6 +15,7 @@ from zuul_client import NODES, REQUEST_LOCKS, REQUESTS, Session, encode, run_job
 
 # Longer than the launcher may take to notice, on a slow machine with sanitizers.
 SLACK = 6
+POOLS = '/nodepool/components/pool'
 MISSING = '200-9999999999'
 STATES = ('init', 'building', 'testing', 'ready', 'in-use', 'used', 'hold', 'failed', 'aborted',
           'deleting', 'deleted', 'frobnicated')
@@ -252,6 +253,35 @@ class EmptyNodes(CleaningCase):
         self.make_empty_node()
         self.client.set(f'{NODES}/12345', b'no JSON')
         self.assert_kept(launcher, '12345')
+
+
+class DeclinedRequests(CleaningCase):
+    def test_L_08_last_pool_that_had_not_declined_is_gone(self):
+        """Say that of a launcher that was killed, which is there until its session ends."""
+        launcher = self.start_with(machine('127.0.10.1'))
+        other = Session(self.hosts)
+        self.addCleanup(other.close)
+        other.client.create(f'{POOLS}/gone', encode({
+            'id': 'gone', 'name': 'main', 'provider_name': 'gone', 'supported_labels': ['other'],
+            'priority': 100, 'state': 'running'}), ephemeral=True)
+        self.wait(lambda cluster: len(cluster.pools()) == 2)
+        request = self.submit('unknown')
+        launcher.wait_for_log(f'{request.id}.*Declined')
+        self.write(request.path, state_time=time.time() - 61)
+        self.wait_for_cleanup(launcher)
+        other.close()
+        request.wait('failed')
+
+    def test_L_08_time_to_come_back(self):
+        launcher = self.start_with(machine('127.0.10.1'))
+        pool, = self.observer.sync().pools().values()
+        record = {'state': 'requested', 'state_time': time.time(), 'node_types': ['unknown'],
+                  'nodes': [], 'declined_by': [pool['id']], 'requestor': 'test'}
+        path = self.client.create(f'{REQUESTS}/200-', encode(record), sequence=True, makepath=True)
+        self.wait_for_cleanup(launcher)
+        self.assertEqual(self.observer.states(path), ['requested'])
+        self.write(path, state_time=time.time() - 61)
+        self.wait(lambda cluster: self.observer.states(path) == ['requested', 'failed'])
 
 
 class LostRequests(CleaningCase):

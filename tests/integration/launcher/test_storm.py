@@ -1,5 +1,6 @@
-"""Everything at once: many clients, three launchers, two clouds that fail, launchers that are killed,
-stopped, reloaded, or lose their session. In the end nothing is lost, doubled, or left over.
+"""Everything at once: many clients, three launchers, two clouds that fail, machines cut into slots,
+launchers that are killed, stopped, reloaded, or lose their session. In the end nothing is lost,
+doubled, or left over.
 
 DROVER_TEST_SEED repeats a run as far as threads allow. DROVER_TEST_STORM_MINUTES: how long storms
 follow each other, at least one; DROVER_TEST_FULL makes each ten times as long.
@@ -14,6 +15,7 @@ from cloud import Cloud, label, pool
 from crowd import Crowd
 from launcher import machines, provider
 from launcher_case import LauncherCase, is_full, seed_of
+from metastatic_case import metastatic, slot_label
 
 SECONDS = 5  # until a session of a stopped launcher is over, and a little more
 
@@ -46,15 +48,24 @@ class Storm(LauncherCase):
 
     def provider(self, index, name, **options):
         return self.clouds[index].provider(
-            name, pools=[pool(labels=[label('l'), label('m')], **options)], launch_timeout=20)
+            name, pools=[pool(labels=[label('l'), label('m'), label('large')], **options)],
+            launch_timeout=20)
+
+    @staticmethod
+    def slots():
+        return metastatic(slot_label('s', 'large', max_parallel_jobs=3, grace_time=1),
+                          launch_timeout=20)
 
     def start_all(self):
-        """p at the first cloud, served twice; q at the second; static machines beside them."""
-        labels = [{'name': name, 'max-ready-age': 2} for name in 'lm']
+        """p at the first cloud, served twice; q at the second; static machines beside them; slots of
+        machines of both clouds, given away by two launchers."""
+        labels = [{'name': name, 'max-ready-age': 2} for name in ('l', 'm', 's', 'large')]
         options = {'cleanup_interval': 2, 'timeout': 3, 'labels': labels, 'debug': False}
         return [
-            self.launcher(self.provider(0, 'p', max_servers=5), self.provider(1, 'q'), **options),
-            self.launcher(self.provider(0, 'p', max_servers=5), state=False, **options),
+            self.launcher(self.provider(0, 'p', max_servers=5), self.provider(1, 'q'),
+                          self.slots(), **options),
+            self.launcher(self.provider(0, 'p', max_servers=5), self.slots(), state=False,
+                          **options),
             self.launcher(self.provider(1, 'r', max_servers=3), provider('s', machines(2, 'l')),
                           **options)]
 
@@ -87,14 +98,15 @@ class Storm(LauncherCase):
     def test_L_17_L_102_L_108_FT_05_storm(self):
         chance = seed_of(self)
         launchers = self.start_all()
-        self.wait_for_pools('p-main', 'p-main', 'q-main', 'r-main', 's-main')
+        self.wait_for_pools('meta-main', 'meta-main', 'p-main', 'p-main', 'q-main', 'r-main',
+                            's-main')
         end = time.monotonic() + 60 * float(os.environ.get('DROVER_TEST_STORM_MINUTES', 0))
         self.storm(launchers, chance)
         while time.monotonic() < end:
             self.storm(launchers, chance)
 
     def storm(self, launchers, chance):
-        crowd = Crowd(self.hosts, chance, workers=8, labels=['l', 'l', 'm'], most_nodes=2,
+        crowd = Crowd(self.hosts, chance, workers=8, labels=['l', 'l', 'm', 's', 's'], most_nodes=2,
                       may_fail=True).start(1500 if is_full() else 150)
         happenings = [self.kill, self.kill, self.stop, self.freeze, self.reload, self.weather,
                       self.weather]
