@@ -31,6 +31,7 @@ GROUPS = {
     'L': 'Launcher',
     'SM': 'Machines of clouds',
     'FT': 'Drivers and clouds under test',
+    'ME': 'Metastatic driver',
     'OS': 'OpenStack driver',
     'M': 'Metrics and probes',
     'W': 'Web',

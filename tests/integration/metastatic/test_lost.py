@@ -153,6 +153,27 @@ class Lost(MetastaticCase):
         places = {self.place_of(self.node_of(request, 60)[1]) for request in (first, second)}
         self.assertEqual(len(places), 2)
 
+    def test_ME_32_records_of_nodepool(self):
+        """As Nodepool writes them: without what its former versions did not know, and slots with what
+        a driver alone knows. The other way round needs Nodepool: tests/functional/nodepool."""
+        launcher = self.begin()
+        _, node_id, node = self.serve()
+        one, _ = self.place_of(node)
+        launcher.stop()
+        for path, fields in ((f'{NODES}/{one}', {'user_data': json.dumps(
+                {'owner': OWNER, 'label': 'user', 'slots': 2})}),
+                (f'{NODES}/{node_id}', {'driver_data': {
+                    'metadata': node['driver_data']['metadata'], 'backing_node': one, 'slot': 0,
+                    'node': node_id}, 'image_id': 'unused'})):
+            self.client.set(path, json.dumps(
+                {**json.loads(self.client.get(path)[0]), **fields}).encode())
+        launcher.start()
+        _, _, node = self.serve()
+        self.assertEqual(self.place_of(node), (one, 1))
+        _, _, node = self.serve()
+        self.assertNotEqual(self.place_of(node)[0], one)
+        self.assertEqual(launcher.find_log(' (ERROR|WARNING) '), [])
+
     def test_ME_30_ME_31_user_data_of_others(self):
         text = json.dumps({'owner': OWNER, 'label': 'user', 'slots': 9})
         locks = []
