@@ -79,9 +79,10 @@ registered_list(DroverCluster *cluster)
         const DroverComponent *pool = pools->pdata[i];
 
         json_array_append_new(list,
-                              json_pack("{s:s?, s:s?, s:s?, s:b, s:s?}", "host", pool->hostname,
-                                        "provider", pool->provider_name, "pool", pool->name,
-                                        "paused", pool->paused, "version", pool->version));
+                              json_pack("{s:s?, s:s?, s:s?, s:b, s:s?, s:s?}", "host",
+                                        pool->hostname, "provider", pool->provider_name, "pool",
+                                        pool->name, "paused", pool->paused, "version",
+                                        pool->version, "problem", pool->problem));
     }
     return list;
 }

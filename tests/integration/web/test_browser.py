@@ -323,6 +323,17 @@ class Sizes(InABrowser):
         self.assertEqual([name for name, _ in low if name != 'keys'], [])
 
 
+class Elsewhere(InABrowser):
+    def test_launcher_whose_provider_is_ill(self):
+        self.look()
+        self.client.create('/nodepool/components/pool/far', json.dumps({
+            'hostname': 'far', 'kind': 'pool', 'state': 'running', 'version': '11', 'id': 'far-id',
+            'name': 'main', 'provider_name': 'q', 'supported_labels': ['l'], 'priority': 100,
+            'paused': True, 'problem': 'its driver is <gone>'}).encode(), ephemeral=True)
+        self.browser.wait('document.getElementById("registered").innerText'
+                          '.includes("far\\t11\\tq\\tmain\\tunhealthy: its driver is <gone>")')
+
+
 class Many(InABrowser):
     COUNT = 1500
 
