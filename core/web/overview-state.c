@@ -78,11 +78,10 @@ registered_list(DroverCluster *cluster)
     for (guint i = 0; i < pools->len; i++) {
         const DroverComponent *pool = pools->pdata[i];
 
-        json_array_append_new(list,
-                              json_pack("{s:s?, s:s?, s:s?, s:b, s:s?, s:s?}", "host",
-                                        pool->hostname, "provider", pool->provider_name, "pool",
-                                        pool->name, "paused", pool->paused, "version",
-                                        pool->version, "problem", pool->problem));
+        json_array_append_new(list, json_pack("{s:s?, s:s?, s:s?, s:b, s:s?, s:s?}", "host",
+                                              pool->hostname, "provider", pool->provider_name,
+                                              "pool", pool->name, "paused", pool->paused, "version",
+                                              pool->version, "problem", pool->problem));
     }
     return list;
 }
