@@ -63,6 +63,14 @@ static const struct drover_option options[] = {
     STRING(TOKEN "token", DROVER_OPTION_REQUIRED | DROVER_OPTION_SECRET, NULL,
            "What it shows to be let in, 16 characters or more."),
     STRING(TOKEN "tenant", LENIENT, NULL, "Tenant on whose account its requests are."),
+    STRINGS(TOKEN "labels", DROVER_OPTION_LIST_ONLY, NULL,
+            "Labels that it may ask for; any without it."),
+    INTEGER(TOKEN "max-nodes", NULL, "1..1000000",
+            "Nodes that all its requests together may ask for; any number without it."),
+    INTEGER(
+        TOKEN "lease", NULL, "10..31536000",
+        "Seconds after which a request is given back that it has not asked about; never without "
+        "it."),
     STRING("elements-dir", 0, NULL, "Folder of the elements that disk images are made of."),
     STRING("images-dir", 0, NULL, "Folder that the builder writes disk images to."),
     STRING("build-log-dir", 0, "/var/log/nodepool/builds", "Folder of the logs of image builds."),

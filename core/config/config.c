@@ -49,6 +49,7 @@ free_token(gpointer data)
     g_free(token->name);
     g_free(token->token);
     g_free(token->tenant);
+    g_strfreev(token->labels);
     g_free(token);
 }
 
@@ -180,6 +181,10 @@ drover_config_take_tokens(DroverConfig *config, const struct drover_value *value
         token->name = g_strdup(drover_value_get_string(entry, "name", ""));
         token->token = g_strdup(text);
         token->tenant = g_strdup(drover_value_get_string(entry, "tenant", NULL));
+        if (drover_value_get(entry, "labels") != NULL)
+            token->labels = drover_value_get_strv(entry, "labels");
+        token->max_nodes = drover_value_get_integer(entry, "max-nodes", 0);
+        token->lease = drover_value_get_integer(entry, "lease", 0);
         g_ptr_array_add(config->tokens, token);
     }
 }

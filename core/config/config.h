@@ -100,8 +100,11 @@ typedef struct {
 
 typedef struct {
     char *name;
-    char *token;  /* secret */
-    char *tenant; /* or NULL: as its requests say */
+    char *token;      /* secret */
+    char *tenant;     /* or NULL: as its requests say */
+    char **labels;    /* that it may ask for; NULL: any */
+    gint64 max_nodes; /* of all its requests together; 0: any number */
+    gint64 lease;     /* seconds that a request stays of which it asks nothing; 0: for ever */
 } DroverTokenConfig;
 
 #define DROVER_NO_PORT (-1)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "model/request.h"
+#include "web/api-lease.h"
 
 #define MOST_NODES       1000
 #define MOST_CHARACTERS  255
@@ -77,7 +78,7 @@ check(const json_t *object, GError **error)
 char *
 drover_api_requestor(const DroverTokenConfig *client)
 {
-    return g_strconcat("api:", client->name, NULL);
+    return g_strconcat(DROVER_API_REQUESTOR, client->name, NULL);
 }
 
 static json_t *
@@ -98,6 +99,7 @@ new_record(const json_t *object, const DroverTokenConfig *client)
     drover_record_set_string(record, "provider", drover_json_string(object, "provider"));
     if (event != NULL)
         drover_record_set_string(record, "event_id", event);
+    drover_api_lease_begin(record, client);
     return record;
 }
 
@@ -118,4 +120,18 @@ void
 drover_api_order_clear(DroverApiOrder *order)
 {
     json_decref(order->record);
+}
+
+GPtrArray *
+drover_api_nodes_of(DroverCluster *cluster, const DroverRequest *request)
+{
+    GPtrArray *nodes = g_ptr_array_new();
+
+    for (char **id = request->nodes; *id != NULL; id++) {
+        const DroverNode *node = drover_cluster_node(cluster, *id);
+
+        if (node != NULL)
+            g_ptr_array_add(nodes, (gpointer)node);
+    }
+    return nodes;
 }

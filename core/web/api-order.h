@@ -4,6 +4,9 @@
 #include <jansson.h>
 
 #include "config/config.h"
+#include "launcher/cluster/cluster.h"
+
+#define DROVER_API_REQUESTOR "api:" /* begins the requestors of all clients */
 
 typedef struct {
     json_t *record; /* of the new request */
@@ -18,3 +21,5 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DroverApiOrder, drover_api_order_clear)
 
 /* The requestor of the client's requests. Free with g_free. */
 char *drover_api_requestor(const DroverTokenConfig *client);
+/* Nodes of the request that there are; elements are const DroverNode, borrowed from the cache. */
+GPtrArray *drover_api_nodes_of(DroverCluster *cluster, const DroverRequest *request);

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli/request-view.h"
+#include "web/api-lease.h"
+#include "web/api-limits.h"
 #include "web/api-order.h"
 #include "web/openapi.h"
 #include "zk/change.h"
@@ -22,16 +24,20 @@ typedef struct {
     DroverHttpExchange *exchange;
     char *id;
     gint64 deadline;
+    gint64 lease, renewal; /* seconds; when it is due, monotonic */
 } Waiting;
 
 /* A write is under way. */
 typedef struct {
     DroverHttpExchange *exchange;
-    json_t *record; /* of a new request; or NULL */
+    json_t *record;        /* of a new request; or NULL */
+    DroverApiClaim *claim; /* likewise */
 } Writing;
 
 struct _DroverApi {
     DroverLauncher *launcher;
+    DroverApiLimits *limits;
+    DroverApiLeases *leases;
     GPtrArray *waiting; /* of Waiting */
     guint timer;
 };
@@ -116,25 +122,11 @@ find_request(const DroverApi *api, const DroverTokenConfig *client, const char *
 
 /* ---- Showing ---- */
 
-/* Elements are borrowed from the cache. */
-static GPtrArray *
-nodes_of(const DroverApi *api, const DroverRequest *request)
-{
-    GPtrArray *nodes = g_ptr_array_new();
-
-    for (char **id = request->nodes; *id != NULL; id++) {
-        const DroverNode *node = drover_cluster_node(drover_launcher_cluster(api->launcher), *id);
-
-        if (node != NULL)
-            g_ptr_array_add(nodes, (gpointer)node);
-    }
-    return nodes;
-}
-
 static json_t *
 describe(const DroverApi *api, const DroverRequest *request)
 {
-    g_autoptr(GPtrArray) nodes = nodes_of(api, request);
+    g_autoptr(GPtrArray) nodes =
+        drover_api_nodes_of(drover_launcher_cluster(api->launcher), request);
 
     return drover_request_details(request, nodes);
 }
@@ -145,9 +137,12 @@ list_requests(DroverApi *api, DroverHttpExchange *exchange, const DroverTokenCon
     const GPtrArray *requests = drover_cluster_requests(drover_launcher_cluster(api->launcher));
     json_t *list = json_array();
 
-    for (guint i = 0; i < requests->len; i++)
-        if (is_of_client(requests->pdata[i], client))
-            json_array_append_new(list, describe(api, requests->pdata[i]));
+    for (guint i = 0; i < requests->len; i++) {
+        if (!is_of_client(requests->pdata[i], client))
+            continue;
+        drover_api_lease_renew(api->leases, requests->pdata[i], client->lease);
+        json_array_append_new(list, describe(api, requests->pdata[i]));
+    }
     answer_json(exchange, 200, list);
 }
 
@@ -177,6 +172,16 @@ free_waiting(gpointer data)
     g_free(waiting);
 }
 
+/* Who waits is there. */
+static void
+renew(const DroverApi *api, Waiting *waiting, const DroverRequest *request, gint64 now)
+{
+    if (request == NULL || waiting->lease == 0 || now < waiting->renewal)
+        return;
+    drover_api_lease_renew(api->leases, request, waiting->lease);
+    waiting->renewal = now + waiting->lease * G_USEC_PER_SEC / 3;
+}
+
 static gboolean
 on_look(gpointer user_data)
 {
@@ -185,10 +190,11 @@ on_look(gpointer user_data)
     gint64 now = g_get_monotonic_time();
 
     for (guint i = api->waiting->len; i > 0; i--) {
-        const Waiting *waiting = api->waiting->pdata[i - 1];
+        Waiting *waiting = api->waiting->pdata[i - 1];
         const DroverRequest *request = drover_cluster_request(cluster, waiting->id);
         gboolean gone = request == NULL && drover_cluster_is_complete(cluster);
 
+        renew(api, waiting, request, now);
         if (!gone && now < waiting->deadline && (request == NULL || !is_over(request)))
             continue;
         show_request(api, waiting->exchange, request);
@@ -213,11 +219,14 @@ patience_of(DroverHttpExchange *exchange)
 }
 
 static void
-get_request(DroverApi *api, DroverHttpExchange *exchange, const DroverRequest *request)
+get_request(DroverApi *api, DroverHttpExchange *exchange, const DroverTokenConfig *client,
+            const DroverRequest *request)
 {
     guint patience = patience_of(exchange);
     Waiting *waiting;
 
+    if (request != NULL)
+        drover_api_lease_renew(api->leases, request, client->lease);
     if (request == NULL || is_over(request) || patience == 0 || api->waiting->len >= MOST_WAITING) {
         show_request(api, exchange, request);
         return;
@@ -225,6 +234,7 @@ get_request(DroverApi *api, DroverHttpExchange *exchange, const DroverRequest *r
     waiting = g_new0(Waiting, 1);
     waiting->exchange = exchange;
     waiting->id = g_strdup(request->id);
+    waiting->lease = client->lease;
     waiting->deadline = g_get_monotonic_time() + patience * G_USEC_PER_SEC;
     g_ptr_array_add(api->waiting, waiting);
     if (api->timer == 0)
@@ -266,9 +276,11 @@ static void
 on_created(const DroverChangeResult *result, gpointer user_data)
 {
     Writing *writing = user_data;
+    const char *id =
+        result->outcome == DROVER_CHANGE_DONE ? strrchr(result->created[0], '/') + 1 : NULL;
 
-    if (result->outcome == DROVER_CHANGE_DONE) {
-        const char *id = strrchr(result->created[0], '/') + 1;
+    drover_api_claim_settle(writing->claim, id);
+    if (id != NULL) {
         g_autofree char *place = g_strconcat(REQUESTS "/", id, NULL);
 
         drover_http_add_header(writing->exchange, "Location", place);
@@ -297,18 +309,32 @@ find_event(const DroverApi *api, const DroverTokenConfig *client, const char *ev
 }
 
 static void
-create_request(DroverApi *api, DroverHttpExchange *exchange, const DroverTokenConfig *client)
+submit(DroverApi *api, DroverHttpExchange *exchange, const DroverApiOrder *order,
+       DroverApiClaim *claim)
 {
     DroverSession *session = drover_cluster_session(drover_launcher_cluster(api->launcher));
+    g_autofree char *path = g_strdup_printf(DROVER_REQUESTS_PATH "/%03d-", order->priority);
+    g_autoptr(GBytes) data = drover_record_bytes(order->record);
+    DroverChange *change = drover_change_new(session);
+    Writing *writing = g_new0(Writing, 1);
+
+    writing->exchange = exchange;
+    writing->record = json_incref(order->record);
+    writing->claim = claim;
+    drover_change_create(change, path, data, ZOO_SEQUENCE);
+    drover_change_commit(change, on_created, writing);
+}
+
+static void
+create_request(DroverApi *api, DroverHttpExchange *exchange, const DroverTokenConfig *client)
+{
     g_auto(DroverApiOrder) order = {0};
+    g_auto(GStrv) labels = NULL;
     g_autoptr(GError) error = NULL;
-    g_autoptr(GBytes) data = NULL;
-    g_autofree char *path = NULL;
     const DroverRequest *present;
-    DroverChange *change;
-    Writing *writing;
+    DroverApiClaim *claim;
     gsize length;
-    const char *text = drover_http_body(exchange, &length);
+    const char *foreign, *text = drover_http_body(exchange, &length);
 
     if (!drover_api_order_read(&order, text, length, client, &error)) {
         refuse(exchange, 400, error->message);
@@ -316,17 +342,23 @@ create_request(DroverApi *api, DroverHttpExchange *exchange, const DroverTokenCo
     }
     present = find_event(api, client, drover_json_string(order.record, "event_id"));
     if (present != NULL) {
+        drover_api_lease_renew(api->leases, present, client->lease);
         answer_json(exchange, 200, describe(api, present));
         return;
     }
-    writing = g_new0(Writing, 1);
-    writing->exchange = exchange;
-    writing->record = json_incref(order.record);
-    data = drover_record_bytes(order.record);
-    path = g_strdup_printf(DROVER_REQUESTS_PATH "/%03d-", order.priority);
-    change = drover_change_new(session);
-    drover_change_create(change, path, data, ZOO_SEQUENCE);
-    drover_change_commit(change, on_created, writing);
+    labels = drover_json_strings(order.record, "node_types");
+    foreign = drover_api_limits_find_foreign(client, (const char *const *)labels);
+    if (foreign != NULL) {
+        g_autofree char *why = g_strdup_printf("the label %s is not yours to ask for", foreign);
+
+        refuse(exchange, 403, why);
+        return;
+    }
+    claim = drover_api_limits_claim(api->limits, client, g_strv_length(labels));
+    if (claim == NULL)
+        refuse(exchange, 429, "your requests would have too many machines: give some back");
+    else
+        submit(api, exchange, &order, claim);
 }
 
 static void
@@ -344,21 +376,15 @@ on_given_back(const DroverChangeResult *result, gpointer user_data)
 static void
 give_back_request(DroverApi *api, DroverHttpExchange *exchange, const DroverRequest *request)
 {
-    DroverSession *session = drover_cluster_session(drover_launcher_cluster(api->launcher));
-    g_autoptr(GPtrArray) nodes = NULL;
-    DroverChange *change;
     Writing *writing;
 
     if (request == NULL) {
         show_request(api, exchange, NULL);
         return;
     }
-    nodes = nodes_of(api, request);
     writing = g_new0(Writing, 1);
     writing->exchange = exchange;
-    change = drover_change_new(session);
-    drover_request_give_back(change, request, nodes);
-    drover_change_commit(change, on_given_back, writing);
+    drover_api_lease_give_back(api->leases, request, on_given_back, writing);
 }
 
 /* ---- Paths ---- */
@@ -395,7 +421,7 @@ answer_request(DroverApi *api, DroverHttpExchange *exchange, const DroverTokenCo
     const DroverRequest *request = find_request(api, client, id);
 
     if (strcmp(drover_http_method(exchange), "GET") == 0)
-        get_request(api, exchange, request);
+        get_request(api, exchange, client, request);
     else if (strcmp(drover_http_method(exchange), "DELETE") == 0)
         give_back_request(api, exchange, request);
     else
@@ -444,6 +470,8 @@ drover_api_new(DroverLauncher *launcher)
     DroverApi *api = g_new0(DroverApi, 1);
 
     api->launcher = launcher;
+    api->limits = drover_api_limits_new(drover_launcher_cluster(launcher));
+    api->leases = drover_api_leases_new(launcher);
     api->waiting = g_ptr_array_new_with_free_func(free_waiting);
     return api;
 }
@@ -456,5 +484,7 @@ drover_api_free(DroverApi *api)
         refuse(((const Waiting *)api->waiting->pdata[i])->exchange, 503,
                "the launcher is about to stop");
     g_ptr_array_unref(api->waiting);
+    drover_api_leases_free(api->leases);
+    drover_api_limits_free(api->limits);
     g_free(api);
 }

@@ -1,5 +1,6 @@
 """Node requests over HTTP: submitted, shown, waited for, given back; each client sees its own."""
 
+import concurrent.futures
 import json
 import threading
 import unittest
@@ -14,6 +15,7 @@ WEBAPP = {'port': 0, 'listen_address': '127.0.0.1'}
 TOKENS = [{'name': 'deploy', 'token': 'token-of-the-deployer'},
           {'name': 'night', 'token': 'token-of-the-nightly', 'tenant': 'nightly'}]
 REQUESTS = '/api/v1/requests'
+LEASE = 10  # seconds, the shortest there is
 
 
 class Client:
@@ -34,8 +36,11 @@ class Client:
 
 
 class Api(LauncherCase):
-    def start(self, *nodes, **options):
-        self.launcher_ = self.start_with(*nodes, webapp=WEBAPP, api={'tokens': TOKENS}, **options)
+    def start(self, *nodes):
+        return self.start_api(TOKENS, *nodes)
+
+    def start_api(self, tokens, *nodes):
+        self.launcher_ = self.start_with(*nodes, webapp=WEBAPP, api={'tokens': tokens})
         self.site = Site(self.launcher_)
         return Client(self.site)
 
@@ -151,6 +156,70 @@ class Api(LauncherCase):
         self.assertEqual(client.ask('DELETE', f'{REQUESTS}/{request}').status, 409)
         lock.release()
         self.assertEqual(client.ask('DELETE', f'{REQUESTS}/{request}').status, 204)
+
+    def start_limited(self, *nodes, **limits):
+        token = {**TOKENS[0], **{name.replace('_', '-'): value for name, value in limits.items()}}
+        return self.start_api([token, TOKENS[1]], *nodes)
+
+    def test_labels_of_a_client(self):
+        client = self.start_limited(machine('127.0.10.1', 'l'), machine('127.0.10.2', 'm'),
+                                    labels=['l'])
+        for labels in (['m'], ['l', 'm'], ['nope'], ['L'], ['l ']):
+            answer = client.submit(*labels)
+            self.assertEqual((answer.status, list(answer.json())), (403, ['error']), labels)
+        self.assertEqual(client.ask('GET').json(), [])
+        self.assertEqual(client.submit('l').status, 201)
+        self.assertEqual(Client(self.site, TOKENS[1]['token']).submit('m').status, 201)
+
+    def test_number_of_nodes_of_a_client(self):
+        """Of all its requests, also those that it submits at the same time."""
+        client = self.start_limited(machine('127.0.10.1', 'l'), max_nodes=5)
+        self.assertEqual(client.submit(*6 * ['l']).status, 429)
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            answers = list(pool.map(lambda _: client.submit('l', 'l'), range(20)))
+        self.assertEqual(sorted(answer.status for answer in answers), 2 * [201] + 18 * [429])
+        self.assertEqual(len(client.ask('GET').json()), 2)
+        self.assertEqual(Client(self.site, TOKENS[1]['token']).submit('l', 'l').status, 201)
+        request = next(answer for answer in answers if answer.status == 201).json()['id']
+        self.assertEqual(client.ask('DELETE', f'{REQUESTS}/{request}').status, 204)
+        self.wait(lambda cluster: cluster.request(request) is None)
+        self.assertEqual([client.submit('l', event_id='mine').status for _ in range(2)], [201, 200])
+        self.assertEqual(client.submit(*3 * ['l']).status, 429)
+        self.assertEqual(client.submit('l', 'l').status, 201)
+
+    def test_failed_requests_do_not_count(self):
+        client = self.start_limited(machine('127.0.10.1', 'l'), max_nodes=1)
+        for _ in range(3):
+            request = client.submit('nope').json()['id']
+            self.assertEqual(client.show(request, wait=60).json()['state'], 'failed')
+
+    def test_lease(self):
+        """It ends when the client has vanished, and not before, whatever state the request is in."""
+        client = self.start_limited(*machines(2), lease=LEASE)
+        vanished = [client.submit(label).json()['id'] for label in ('l', 'nope')]
+        client.show(vanished[0], wait=60)
+        waiting = client.submit('l', 'l').json()['id']
+        kept = Client(self.site, TOKENS[1]['token']).submit('l').json()['id']
+        # Longer than a lease, in which the client asks about the last one only, or waits for it.
+        for patience in (2 * LEASE, LEASE // 2, LEASE // 2):
+            self.assertEqual(client.show(waiting, wait=patience).json()['state'], 'requested')
+        self.wait(lambda cluster: not any(cluster.request(one) for one in vanished))
+        self.launcher_.wait_for_log(f'{vanished[0]}.*longer than its lease: given back')
+        Client(self.site, TOKENS[1]['token']).ask('DELETE', f'{REQUESTS}/{kept}')
+        self.assertEqual(client.show(waiting, wait=60).json()['state'], 'fulfilled')
+        self.wait(lambda cluster: cluster.request(waiting) is None, 60)
+        self.wait_for_ready(2)
+        self.assertEqual(self.client.get_children('/drover/leases'), [])
+
+    def test_lease_after_a_restart(self):
+        """Another launcher ends it, which has never heard of the client."""
+        client = self.start_limited(machine('127.0.10.1', 'l'), lease=LEASE)
+        request = client.submit('l').json()['id']
+        self.assertEqual(client.show(request, wait=60).json()['state'], 'fulfilled')
+        self.assertEqual(self.launcher_.stop(), 0)
+        other = self.launcher(provider('p', [machine('127.0.10.1', 'l')]), webapp=WEBAPP)
+        other.wait_for_log(f'{request}.*longer than its lease: given back', limit=60)
+        self.wait_for_ready(1)
 
     def test_description(self):
         """All that is described is there."""
