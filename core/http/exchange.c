@@ -5,6 +5,7 @@
 #include "http/server-private.h"
 
 #define BODY_LIMIT (64 * 1024)
+#define TAG_DIGITS 32
 #define PLAIN_TEXT "text/plain; charset=UTF-8"
 #define FORM_TYPE  "application/x-www-form-urlencoded"
 
@@ -133,6 +134,36 @@ drover_http_answer_text(DroverHttpExchange *exchange, guint status, const char *
     g_autoptr(GBytes) body = g_bytes_new_take(g_steal_pointer(&line), length);
 
     drover_http_answer(exchange, status, PLAIN_TEXT, body);
+}
+
+/* "a", W/"b", ...; or * for any. */
+static gboolean
+has_tag(const char *list, const char *tag)
+{
+    g_auto(GStrv) tags = g_strsplit(list != NULL ? list : "", ",", -1);
+
+    for (char **one = tags; *one != NULL; one++) {
+        const char *text = g_strstrip(*one);
+
+        if (g_str_has_prefix(text, "W/"))
+            text += strlen("W/");
+        if (strcmp(text, tag) == 0 || strcmp(text, "*") == 0)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+void
+drover_http_answer_tagged(DroverHttpExchange *exchange, const char *type, GBytes *body)
+{
+    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, body);
+    g_autofree char *tag = g_strdup_printf("\"%.*s\"", TAG_DIGITS, sum);
+
+    drover_http_add_header(exchange, "ETag", tag);
+    if (has_tag(drover_http_header(exchange, "If-None-Match"), tag))
+        drover_http_answer(exchange, MHD_HTTP_NOT_MODIFIED, NULL, NULL);
+    else
+        drover_http_answer(exchange, MHD_HTTP_OK, type, body);
 }
 
 static void

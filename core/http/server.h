@@ -78,6 +78,11 @@ const char *drover_http_body(const DroverHttpExchange *exchange, gsize *length);
 void drover_http_add_header(DroverHttpExchange *exchange, const char *name, const char *value);
 /* `type` may be NULL when there is no body. The body is referenced; NULL: none. */
 void drover_http_answer(DroverHttpExchange *exchange, guint status, const char *type, GBytes *body);
+/*
+ * 200 with a tag of the body (ETag), or 304 without it when the client has that body already, as
+ * its If-None-Match says.
+ */
+void drover_http_answer_tagged(DroverHttpExchange *exchange, const char *type, GBytes *body);
 /* A line of plain text. */
 void drover_http_answer_text(DroverHttpExchange *exchange, guint status, const char *text);
 

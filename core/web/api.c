@@ -400,7 +400,7 @@ answer_description(DroverHttpExchange *exchange)
 {
     g_autoptr(GBytes) body = g_bytes_new_static(drover_openapi, drover_openapi_size);
 
-    drover_http_answer(exchange, 200, JSON_TYPE, body);
+    drover_http_answer_tagged(exchange, JSON_TYPE, body);
 }
 
 static void

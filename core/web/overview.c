@@ -90,7 +90,7 @@ answer_page(DroverHttpExchange *exchange)
 
     drover_http_add_header(exchange, "Content-Security-Policy", POLICY);
     drover_http_add_header(exchange, "Cache-Control", "no-cache");
-    drover_http_answer(exchange, 200, "text/html; charset=UTF-8", body);
+    drover_http_answer_tagged(exchange, "text/html; charset=UTF-8", body);
 }
 
 gboolean

@@ -63,8 +63,11 @@ class Site:
         return socket.create_connection((self.host, self.port), timeout=30)
 
     def poll(self, path, condition, limit=30):
-        """The rows of a list, as soon as the condition holds of them."""
-        return wait_for(lambda: self.json(path), condition, limit, path)
+        """The rows of a list, as soon as the condition holds of them; none while it is not known."""
+        def rows():
+            answer = self.get(path, 'application/json')
+            return [] if answer.status == 503 else answer.json()
+        return wait_for(rows, condition, limit, path)
 
     def wait_for_sample(self, name, value, limit=30, **labels):
         """Until a sample has the value."""

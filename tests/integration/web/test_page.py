@@ -222,6 +222,21 @@ class Page(LauncherCase):
         self.assertNotIn('innerHTML', answer.text)
         self.assertEqual(self.site.get('/').status, 404)
 
+    def test_the_page_is_sent_once(self):
+        """A browser that has it asks whether it is still that one."""
+        self.start(machine('127.0.10.1', 'l'))
+        first = self.site.get('/overview')
+        tag = first.headers['ETag']
+        self.assertRegex(tag, '^"[0-9a-f]{32}"$')
+        for known in (tag, f'W/{tag}', f'"x", {tag}', '*'):
+            again = self.site.get('/overview', If_None_Match=known)
+            self.assertEqual((again.status, again.body, again.headers['ETag']), (304, b'', tag))
+        for known in ('"x"', tag.strip('"'), ''):
+            again = self.site.get('/overview', If_None_Match=known)
+            self.assertEqual((again.status, again.body), (200, first.body))
+        # The lists have none, see W-25: they go by the time.
+        self.assertNotIn('ETag', self.site.get('/node-list', If_None_Match='*').headers)
+
     def test_contrasts(self):
         """4.5 for texts, 3 for edges of controls, the focus and bars, in both themes."""
         self.start(machine('127.0.10.1', 'l'))
