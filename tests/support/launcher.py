@@ -8,6 +8,7 @@
 The programs come from the environment: DROVER_LAUNCHER, and DROVER_DRIVER_PATH for the drivers.
 """
 
+import base64
 import contextlib
 import json
 import os
@@ -133,6 +134,19 @@ class Launcher:
 
     def signal(self, number):
         self.process.send_signal(number)
+
+    def lose_session(self):
+        """Its session is ended at the server; again when it connected anew in the same moment, and so
+        kept it."""
+        mark = self.mark()
+        while not self.find_log('session lost', mark):
+            with open(f'{self.folder}/state/session.json', encoding='utf-8') as file:
+                saved = json.load(file)
+            self.server.end_session(int(saved['session'], 16), base64.b64decode(saved['password']))
+            try:
+                self.wait_for_log('session lost', mark, limit=3)
+            except AssertionError:
+                pass
 
     @contextlib.contextmanager
     def frozen(self):

@@ -1,8 +1,6 @@
 """Trouble with the connection, the session and the process: what is written rests on locks that are
 held, and everybody's request is served in the end."""
 
-import base64
-import json
 import socket
 import time
 import unittest
@@ -19,13 +17,6 @@ SHORT = 2  # seconds: the time-out of sessions that are meant to end
 def session_of(cluster):
     """Who registered the pools."""
     return {cluster.tree.get(f'/nodepool/components/pool/{name}').owner for name in cluster.pools()}
-
-
-def expire(launcher):
-    """Ends the launcher's session at the server; its state folder says which one it is."""
-    with open(f'{launcher.folder}/state/session.json', encoding='utf-8') as file:
-        saved = json.load(file)
-    launcher.server.end_session(int(saved['session'], 16), base64.b64decode(saved['password']))
 
 
 class Listener:
@@ -57,8 +48,7 @@ class Session(LauncherCase):
         before = self.observer.sync().pools()
         session, = session_of(self.observer.cluster)
         held = self.job('l')
-        expire(launcher)
-        launcher.wait_for_log('session lost')
+        launcher.lose_session()
         self.wait(lambda cluster: cluster.pools() and session not in session_of(cluster))
         after = self.observer.sync().pools()
         self.assertNotEqual(set(before), set(after))
@@ -74,7 +64,7 @@ class Session(LauncherCase):
         crowd = Crowd(self.hosts, random, workers=4, most_nodes=2).start()
         for _ in range(60 if is_full() else 15):
             mark = launcher.mark()
-            expire(launcher)
+            launcher.lose_session()
             launcher.wait_for_log('connection established', mark)
             crowd.wait_for_served(3)
         crowd.stop()
@@ -141,7 +131,7 @@ class Session(LauncherCase):
         for answer in made:
             answer.get(60)
         for _ in range(3):
-            expire(first)
+            first.lose_session()
             self.assert_served('m', 'm', 'm')  # the second one is there all the time
             self.wait_for_pools('p-main', 'q-main')
             self.server.restart()

@@ -9,7 +9,7 @@ from cloud_case import CREATE, DELETE, CloudCase
 from crowd import Crowd
 from launcher_case import is_full, seed_of
 from proxy import Proxy
-from test_session import expire, session_of
+from test_session import session_of
 from zuul_client import NODES
 
 SHORT = 2  # seconds: the time-out of sessions that are meant to end
@@ -38,15 +38,6 @@ class CloudSession(CloudCase):
         self.assertEqual(len(self.cloud.machines()), len(requests))
         self.assertEqual(self.observer.sync().contenders(), [])
 
-    def expire(self, launcher):
-        """Ends the session; in vain when the launcher connects again in the same moment."""
-        while not launcher.find_log('session lost'):
-            expire(launcher)
-            try:
-                launcher.wait_for_log('session lost', limit=3)
-            except AssertionError:
-                pass
-
     # ---- Session ----
 
     def test_L_100_SM_53_session_lost_during_a_launch(self):
@@ -56,7 +47,7 @@ class CloudSession(CloudCase):
         ids = set(self.observer.cluster.nodes())
         mark = self.observer.mark()
         self.cloud.faults()
-        self.expire(launcher)
+        launcher.lose_session()
         self.assert_served(requests)
         self.wait(lambda cluster: not ids & set(cluster.nodes()))
         # The end of the session itself unlocks them.
@@ -71,7 +62,7 @@ class CloudSession(CloudCase):
         nodes = self.use(self.submit('l'))
         waiting = self.submit('l')
         self.wait_for_paused()
-        self.expire(launcher)
+        launcher.lose_session()
         self.wait_for_paused(False)
         waiting.wait('pending')
         self.wait_for_paused()
@@ -87,7 +78,7 @@ class CloudSession(CloudCase):
         for request in requests:
             self.give_back(request)
         self.wait(lambda cluster: len(cluster.nodes(state='deleting')) == 3)
-        self.expire(launcher)
+        launcher.lose_session()
         self.wait_for_no_nodes()
         self.cloud.wait_for_machines(0)
 
@@ -204,6 +195,7 @@ class CloudSession(CloudCase):
                 self.client.exists('/')
             self.assert_stopped(launcher)
             launcher.start()
+            self.wait_for_pools('p-main')
             self.nodes_of(request, 60)
             self.give_back(request)
         self.wait_for_no_nodes()

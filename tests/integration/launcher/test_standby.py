@@ -1,6 +1,5 @@
 """Standby nodes: `min-ready` of a label, asked for by the launcher itself."""
 
-import base64
 import json
 import signal
 import unittest
@@ -212,12 +211,10 @@ class Slow(StandbyCase):
     def test_session_ends_meanwhile(self):
         self.cloud.settings(active_after=60)
         launcher = self.start(labels=wanted(l=1))
-        self.wait_for_made(1)
+        self.cloud.wait_for_machines(1)
         (_, first), = self.made()
         self.cloud.settings(active_after=0)  # of those to come
-        with open(f'{launcher.folder}/state/session.json', encoding='utf-8') as file:
-            saved = json.load(file)
-        self.server.end_session(int(saved['session'], 16), base64.b64decode(saved['password']))
+        launcher.lose_session()
         self.wait(lambda cluster: cluster.tree.get(first.path) is None)
         self.wait_for_standby(1)
         self.wait(lambda cluster: len(cluster.nodes()) == 1)

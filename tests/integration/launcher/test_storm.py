@@ -19,6 +19,7 @@ from metastatic_case import metastatic, slot_label
 
 SECONDS = 5  # until a session of a stopped launcher is over, and a little more
 
+POOLS = ('meta-main', 'meta-main', 'p-main', 'p-main', 'q-main', 'r-main', 's-main')
 FAULTS = (
     {'method': 'POST', 'path': '^/machines$', 'probability': 0.06, 'status': 500},
     {'method': 'POST', 'path': '^/machines$', 'probability': 0.04, 'status': 403,
@@ -98,8 +99,7 @@ class Storm(LauncherCase):
     def test_L_17_L_102_L_108_FT_05_storm(self):
         chance = seed_of(self)
         launchers = self.start_all()
-        self.wait_for_pools('meta-main', 'meta-main', 'p-main', 'p-main', 'q-main', 'r-main',
-                            's-main')
+        self.wait_for_pools(*POOLS)
         end = time.monotonic() + 60 * float(os.environ.get('DROVER_TEST_STORM_MINUTES', 0))
         self.storm(launchers, chance)
         while time.monotonic() < end:
@@ -120,8 +120,11 @@ class Storm(LauncherCase):
         self.assert_nothing_left()
 
     def assert_nothing_left(self):
-        """But the static machines, which are ready again, and records of nodes that were just being
-        made when a session ended: those go after ten minutes (L-88)."""
+        """All launchers are back, and nothing is there but the static machines, which are ready again,
+        and records of nodes that were just being made when a session ended: those go after ten
+        minutes (L-88)."""
+        self.wait_for_pools(*POOLS)
+
         def is_over(cluster):
             nodes = [(node['provider'], node['state']) for node_id, node in cluster.nodes().items()
                      if node['state'] != 'init' or cluster.is_locked(node_id)]
