@@ -17,7 +17,7 @@ struct _DroverCluster {
     guint session_listener;
     DroverCache *nodes, *requests, *pools;
     gboolean complete;
-    gboolean settling; /* somebody asked whether it is settled when it was not */
+    gboolean settling, settling_nodes; /* somebody asked whether it is settled when it was not */
     guint64 changes;
     GHashTable *waiters; /* id -> Waiter */
     guint last_waiter;
@@ -132,10 +132,14 @@ on_settled(DroverCache *cache, gpointer user_data)
 {
     DroverCluster *cluster = user_data;
 
-    if (!cluster->settling || !is_settled(cluster))
-        return;
-    cluster->settling = FALSE;
-    if (cluster->listener.settled != NULL)
+    gboolean nodes = cluster->settling_nodes && drover_cache_is_settled(cluster->nodes);
+    gboolean all = cluster->settling && is_settled(cluster);
+
+    if (nodes)
+        cluster->settling_nodes = FALSE;
+    if (all)
+        cluster->settling = FALSE;
+    if ((nodes || all) && cluster->listener.settled != NULL)
         cluster->listener.settled(cluster->user_data);
 }
 
@@ -282,6 +286,15 @@ drover_cluster_is_settled(DroverCluster *cluster)
     if (is_settled(cluster))
         return TRUE;
     cluster->settling = TRUE;
+    return FALSE;
+}
+
+gboolean
+drover_cluster_has_settled_nodes(DroverCluster *cluster)
+{
+    if (drover_cache_is_settled(cluster->nodes))
+        return TRUE;
+    cluster->settling_nodes = TRUE;
     return FALSE;
 }
 

@@ -22,7 +22,7 @@ typedef struct {
     void (*request_changed)(const char *id, const DroverRequest *old,
                             const DroverRequest *new_request, gpointer user_data);
     void (*pools_changed)(gpointer user_data);
-    /* Somebody asked drover_cluster_is_settled() while it was not; now it is. */
+    /* Somebody asked whether it is settled, or its nodes are, while it was not; now it is. */
     void (*settled)(gpointer user_data);
     /* All caches are complete, or one is not any more. */
     void (*complete_changed)(gboolean complete, gpointer user_data);
@@ -48,6 +48,8 @@ void drover_cluster_call_off(DroverCluster *cluster, guint id);
  * When it is not, the listener hears of it as soon as it is, also if the reads bring no news.
  */
 gboolean drover_cluster_is_settled(DroverCluster *cluster);
+/* The same of nodes alone, which is true more often. */
+gboolean drover_cluster_has_settled_nodes(DroverCluster *cluster);
 
 /* How often a node, a request or a registered pool has changed. */
 guint64 drover_cluster_changes(const DroverCluster *cluster);

@@ -282,6 +282,9 @@ on_claimed(const DroverChangeResult *result, gpointer user_data)
 
         if (request != NULL && request->nodes[0] != NULL)
             be_patient(ticket, request->nodes[0]);
+    } else {
+        /* What has changed may be in the caches already. */
+        backing->wake(backing->user_data);
     }
 }
 
@@ -296,7 +299,9 @@ claim(Ticket *ticket, const DroverRequest *request)
     DroverChange *change;
 
     if (node == NULL || node->state != DROVER_NODE_READY) {
-        give_up(ticket, "the backing node is gone");
+        /* The request's news may have come first. */
+        if (drover_cluster_has_settled_nodes(cluster))
+            give_up(ticket, "the backing node is gone");
         return;
     }
     record = drover_node_record(node);
@@ -322,7 +327,7 @@ step(Ticket *ticket)
             fail(ticket, "somebody deleted the request");
     } else if (request->state == DROVER_REQUEST_FAILED) {
         give_up(ticket, "the request failed");
-    } else if (request->state == DROVER_REQUEST_FULFILLED && drover_cluster_is_settled(cluster)) {
+    } else if (request->state == DROVER_REQUEST_FULFILLED) {
         claim(ticket, request);
     }
 }

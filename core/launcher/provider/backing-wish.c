@@ -157,7 +157,7 @@ prove(DroverChange *change, gpointer user_data)
     g_autofree char *path = drover_node_path(wish->backing_node);
 
     if (contender_of(wish) == NULL || node == NULL || find_occupant(wish, wish->slot) != NULL ||
-        !drover_cluster_is_settled(wish->backing->parts->cluster))
+        !drover_cluster_has_settled_nodes(wish->backing->parts->cluster))
         return FALSE;
     drover_change_expect(change, contender_of(wish), -1);
     drover_change_set(change, path, node->record, node->version);
@@ -240,7 +240,8 @@ drover_backing_step_wishes(DroverBacking *backing)
     for (guint i = 0; i < backing->wishes->len; i++)
         g_ptr_array_add(wishes, wish_ref(backing->wishes->pdata[i]));
     for (guint i = 0; i < wishes->len; i++)
-        if (!((Wish *)wishes->pdata[i])->busy && drover_cluster_is_settled(backing->parts->cluster))
+        if (!((Wish *)wishes->pdata[i])->busy &&
+            drover_cluster_has_settled_nodes(backing->parts->cluster))
             step(wishes->pdata[i]);
 }
 

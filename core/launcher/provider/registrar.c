@@ -142,7 +142,7 @@ may_write(DroverRegistrar *registrar)
     }
     /* What the former holder wrote has to be in the cache before the first decision. */
     if (!registrar->settled)
-        registrar->settled = drover_cluster_is_settled(registrar->cluster);
+        registrar->settled = drover_cluster_has_settled_nodes(registrar->cluster);
     return registrar->settled;
 }
 
