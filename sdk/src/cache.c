@@ -5,7 +5,7 @@
 
 #define PAUSE_AFTER_FAILURE_MILLISECONDS 1000
 /* Of the lifetime, between the end of a fetch that took longer than that and the next one. */
-#define PART_FOR_PAUSE 4
+#define PART_FOR_PAUSE 2
 
 struct drover_cache {
     uint32_t lifetime;

@@ -128,8 +128,9 @@ class Configuration:
         """Sections that each service with queues has."""
         return {'keystone_authtoken': {**self.account(name),
                                        'www_authenticate_uri': self.url('keystone') + '/v3',
-                                       # or a revoked token would be good for five minutes more
-                                       'token_cache_time': 5},
+                                       # or a revoked token would be good for five minutes more;
+                                       # Keystone cannot be asked each time
+                                       'token_cache_time': 30},
                 'oslo_concurrency': {'lock_path': f'{self.folder}/{name}/locks'},
                 'oslo_messaging_notifications': {'driver': 'noop'}}
 
@@ -218,6 +219,8 @@ class Configuration:
                             'compute_driver': 'fake.FakeDriver',
                             'instances_path': f'{self.folder}/nova/instances'},
                 'wsgi': {'api_paste_config': f'{self.folder}/nova-paste.ini'},
+                # 200 servers are two pages.
+                'api': {'max_limit': 150},
                 'conductor': {'workers': 1},
                 'scheduler': {'workers': 1, 'discover_hosts_in_cells_interval': 1},
                 'vnc': {'enabled': 'false'}, 'glance': account, 'placement': account,

@@ -4,9 +4,11 @@ import datetime
 import os
 import re
 import statistics
+import time
 import urllib.parse
 
 CALL = re.compile(r'driver\.openstack.*: (GET|POST|PUT|DELETE) (http\S+): (\d+), ')
+LIST = re.compile(r'^(\S+ \S+),(\d+) .* GET \S+/servers/detail(\?\S*)?: 200, \d+ bytes, (\d+) ms')
 ID = re.compile(r'[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}')
 
 
@@ -18,11 +20,14 @@ def time_of(text):
 
 
 def calls_of(launcher, since=0):
-    """How often each call was made, from the launcher's log: "GET /v2.1/servers/ID" -> count."""
+    """How often each call was made, from the launcher's log: "GET /v2.1/servers/ID" -> count.
+    Later pages of a list have names of their own, with "?marker"."""
     calls = {}
     for line in launcher.find_log(CALL, since):
         method, url, _ = CALL.search(line).groups()
-        name = f'{method} {ID.sub("ID", urllib.parse.urlsplit(url).path)}'
+        parts = urllib.parse.urlsplit(url)
+        page = '?marker' if 'marker' in parts.query else ''
+        name = f'{method} {ID.sub("ID", parts.path)}{page}'
         calls[name] = calls.get(name, 0) + 1
     return calls
 
@@ -30,6 +35,25 @@ def calls_of(launcher, since=0):
 def answers_of(launcher, status, since=0):
     """How many calls were answered with the status."""
     return sum(int(CALL.search(line)[3]) == status for line in launcher.find_log(CALL, since))
+
+
+def lists_of(launcher):
+    """[(when it was asked for, when it was there)] of the lists of servers, from the log."""
+    lists = []
+    for line in launcher.find_log(LIST):
+        moment, fraction, query, milliseconds = LIST.search(line).groups()
+        ended = time.mktime(time.strptime(moment, '%Y-%m-%d %H:%M:%S')) + int(fraction) / 1000
+        began = ended - int(milliseconds) / 1000
+        if 'marker' in (query or ''):  # a page of the same list
+            began, _ = lists.pop()
+        lists.append((began, ended))
+    return lists
+
+
+def own_part(ready, active, lists):
+    """Seconds of those from ACTIVE to ready in which the cloud was not just telling of it."""
+    began, ended = max(one for one in lists if one[1] <= ready + 0.01)
+    return ready - ended + max(0, began - active)
 
 
 def spread(values):

@@ -26,7 +26,8 @@ from configuration import Configuration
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATABASES = ('keystone', 'placement', 'glance', 'nova_api', 'nova', 'nova_cell0', 'neutron',
              'cinder')
-MAKERS = ('nova-conductor', 'nova-scheduler', 'nova-compute')
+# A cloud's API has processors of its own: what makes machines does not hold it up.
+FIRST = ('mysql', 'keystone', 'nova-api')
 PASSWORD = 'password-of-the-test'
 # Nova has stored what it built, and tells how long it took.
 BUILT = re.compile(r'^(\S+ [\d:]+)(\.\d+) .*\[instance: (\S+)\] Took [\d.]+ seconds to build',
@@ -52,6 +53,14 @@ def install():
                    env={**os.environ, 'DROVER_PACKAGE_LIST': f'{HERE}/debian-packages.txt'})
 
 
+def go_first():
+    """This process goes before others, and its session before others."""
+    os.nice(-10)
+    if os.path.exists('/proc/self/autogroup'):
+        with open('/proc/self/autogroup', 'w', encoding='ascii') as group:
+            group.write('-10')
+
+
 class RealOpenStack:
     def __init__(self, token_life=3600, instances=250):
         self.token_life, self.instances = token_life, instances
@@ -71,7 +80,8 @@ class RealOpenStack:
         with open(f'{self.folder}/{name}.log', 'ab') as log:
             self.processes[name] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                start_new_session=True, env={**os.environ, **(environment or self.environment)})
+                start_new_session=True, preexec_fn=go_first if name in FIRST else None,
+                env={**os.environ, **(environment or self.environment)})
 
     @property
     def environment(self):
@@ -82,9 +92,7 @@ class RealOpenStack:
         return ['/usr/bin/python3', f'{HERE}/services.py', self.folder, name, *arguments]
 
     def run_service(self, name, *arguments):
-        # The hypervisors of a cloud have processors of their own: they do not slow down its API.
-        first = ['nice', '-n', '5'] if name in MAKERS else []
-        self.run(name, *first, *self.command(name, *arguments))
+        self.run(name, *self.command(name, *arguments))
 
     def manage(self, name, *arguments):
         """One task, to its end."""
@@ -265,9 +273,11 @@ class RealOpenStack:
         self.own = {thing for things in self.things().values() for thing in things}
 
     def make_networks(self):
-        """`provider`, which needs no floating IPs; `inside`, which a router joins to `outside`."""
+        """`provider` and `six`, which need no floating IPs; `inside`, which a router joins to
+        `outside`."""
         subnets = {name: self.make_network(name, cidr, **options) for name, cidr, options in (
             ('provider', '127.80.0.0/16', {'is_shared': True}),
+            ('six', 'fd80::/64', {'is_shared': True}),
             ('inside', '10.80.0.0/16', {'project_id': self.project}),
             ('outside', '127.81.0.0/16', {'is_router_external': True}))}
         router = self.admin.network.create_router(
@@ -280,8 +290,8 @@ class RealOpenStack:
         network = self.admin.network.create_network(
             name=name, provider_network_type='flat', provider_physical_network=name, **options)
         return self.admin.network.create_subnet(
-            network_id=network.id, project_id=network.project_id, ip_version=4, cidr=cidr,
-            is_dhcp_enabled=False, name=name)
+            network_id=network.id, project_id=network.project_id, cidr=cidr, name=name,
+            ip_version=6 if ':' in cidr else 4, is_dhcp_enabled=False)
 
     def make_image(self, name, connection, **options):
         image = connection.image.create_image(name, disk_format='raw', container_format='bare',

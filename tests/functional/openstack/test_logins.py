@@ -46,6 +46,12 @@ class Logins(RealCase):
         self.clouds['real']['interface'] = 'internal'
         self.serves()
 
+    def test_OS_12_endpoint_override(self):
+        nova = f'http://localhost:{self.cloud.ports["nova"]}/v2.1'
+        self.clouds['real']['compute_endpoint_override'] = nova
+        launcher = self.serves()
+        self.assertEqual(len(launcher.find_log(f'POST {nova}/servers: 202')), 1)
+
     def test_OS_10_revoked_tokens(self):
         """The token is not valid any more before its time."""
         launcher = self.start()
@@ -53,9 +59,9 @@ class Logins(RealCase):
         self.fulfilled(first)
         mark = launcher.mark()
         self.cloud.forget_tokens()
+        launcher.wait_for_log(LOGGED_IN, mark, LIMIT)  # by what is asked now and then
         second = self.submit('l')
         self.fulfilled(second)
-        launcher.wait_for_log(LOGGED_IN, mark, LIMIT)
         self.check_one_login(launcher, mark)
         self.give_back(first, second)
 

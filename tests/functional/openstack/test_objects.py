@@ -12,13 +12,14 @@ TAGS = {'nodepool_node_id': '0000004711', 'nodepool_provider_name': 'p',
 
 
 class Parts(RealCase):
-    def test_OS_16_OS_17_OS_69_what_a_server_is_made_of(self):
+    def test_OS_13_OS_16_OS_17_OS_69_what_a_server_is_made_of(self):
         user = self.cloud.user
         user.compute.create_keypair(name='ci')
         self.addCleanup(user.compute.delete_keypair, 'ci')
         group = user.network.create_security_group(name='jobs')
         self.addCleanup(user.network.delete_security_group, group)
-        self.start(label(key_name='ci', userdata='#!/bin/true', instance_properties={'n': 5},
+        self.start(label(min_ram=256, flavor_name='mal', key_name='ci', userdata='#!/bin/true',
+                         instance_properties={'n': 5},
                          dynamic_instance_properties={'for': 'of {request.tenant_name}'}),
                    images=[{'name': 'plain', 'config-drive': True}],
                    main={'security-groups': ['jobs']})
@@ -34,6 +35,18 @@ class Parts(RealCase):
         self.assertEqual((node['az'], node['host_id'], node['cloud']),
                          ('nova', server.host_id, 'real'))
         self.assertEqual(node['resources'], {'instances': 1, 'cores': 1, 'ram': 512})
+        self.give_back(request)
+
+    def test_OS_19_OS_28_two_networks(self):
+        """In the order of the label; one of them gives IPv6 addresses."""
+        self.start(label(networks=['six', 'provider']))
+        request = self.submit('l')
+        node, = self.fulfilled(request)
+        addresses = {name: one['addr'] for name, (one,) in
+                     self.server_of(node).addresses.items()}
+        self.assertEqual((node['public_ipv4'], node['public_ipv6']),
+                         (addresses['provider'], addresses['six']))
+        self.assertIn(node['interface_ip'], addresses.values())
         self.give_back(request)
 
     def test_OS_22_boot_from_volume(self):

