@@ -141,12 +141,14 @@ read_wish(DroverHttpExchange *exchange)
     return wish;
 }
 
-/* Free with g_free. */
+/* Of two wishes that differ the keys do, whatever is in their texts. Free with g_free. */
 static char *
 key_of(const Wish *wish)
 {
-    return g_strdup_printf("%p %d %d %s %s", (const void *)wish->list, wish->form,
-                           wish->node_id != NULL, wish->node_id != NULL ? wish->node_id : "",
+    const char *id = wish->node_id != NULL ? wish->node_id : "";
+
+    return g_strdup_printf("%p %d %d %zu %s %s", (const void *)wish->list, wish->form,
+                           wish->node_id != NULL, strlen(id), id,
                            wish->fields != NULL ? wish->fields : "");
 }
 

@@ -131,6 +131,18 @@ class StatusPages(LauncherCase):
         self.site.poll('/node-list?node_id=0000000000',
                        lambda rows: [row['locked'] for row in rows] == ['locked'])
 
+    def test_W_15_W_21_one_node_is_not_taken_for_another(self):
+        """What is kept for a wish is nobody else's, though it reads alike."""
+        nothing = '/node-list?node_id=0000000000%20x&fields=,state'
+        something = '/node-list?node_id=0000000000&fields=x%20,state'
+        for _ in range(20):
+            began = time.monotonic()
+            answers = [self.site.get(path).text for path in (nothing, something)]
+            if time.monotonic() - began < 0.9:
+                break
+        self.assertNotIn('ready', answers[0])
+        self.assertIn('ready', answers[1])
+
     def test_W_16_W_26_secrets_and_other_letters(self):
         port = {'server': 'https://k', 'token': 'very-secret'}
         path = self.client.create(f'{NODES}/', encode({
