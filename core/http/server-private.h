@@ -110,7 +110,7 @@ struct _DroverHttpExchange {
     DroverHttpStream *stream; /* instead of content; or NULL */
 };
 
-/* A request begins. The guest may be NULL. */
+/* A request of the guest begins. */
 DroverHttpExchange *drover_http_exchange_new(DroverHttpServer *server,
                                              struct MHD_Connection *connection, const char *address,
                                              DroverGuest *guest);
