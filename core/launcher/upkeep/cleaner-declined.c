@@ -24,10 +24,8 @@ have_all_declined(const GPtrArray *pools, const DroverRequest *request)
 static gboolean
 is_forsaken(const DroverCleaner *cleaner, const DroverRequest *request)
 {
-    double now = (double)g_get_real_time() / G_USEC_PER_SEC;
-
     return request->state == DROVER_REQUEST_REQUESTED && request->declined_by[0] != NULL &&
-           now - request->state_time > PATIENCE &&
+           drover_record_now() - request->state_time > PATIENCE &&
            have_all_declined(drover_cluster_pools(cleaner->cluster), request);
 }
 
