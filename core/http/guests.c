@@ -6,14 +6,19 @@
 #include "base/log.h"
 #include "http/server-private.h"
 
-#define LOGGER       "WebApp"
-#define MOST_PLACES  1280
-#define MOST_SHARE   4 / 5               /* of the places, for one address */
-#define MOST_WAITING 1024                /* of these, for answers or events */
-#define MOST_BYTES   (256 * 1024 * 1024) /* in answers that are being taken */
-#define FILES_SHARE  4                   /* a listener takes at most that part of all files */
-#define LOG_PERIOD   10                  /* seconds */
-#define TOO_LATE     "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+#define LOGGER      "WebApp"
+#define MOST_PLACES 1280
+#define MOST_BYTES  (256 * 1024 * 1024) /* in answers that are being taken */
+#define FILES_SHARE 4                   /* a listener takes at most that part of all files */
+#define LOG_PERIOD  10                  /* seconds */
+#define TOO_LATE    "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+/* What neither one address nor all that wait may go beyond: there is room for others. */
+static guint
+most_of(guint places)
+{
+    return places * 4 / 5;
+}
 
 /* ---- Addresses ---- */
 
@@ -265,7 +270,7 @@ drover_guest_free(DroverGuest *guest)
 gboolean
 drover_guests_may_wait(const DroverGuests *guests)
 {
-    return guests->waiting < MIN(MOST_WAITING, guests->places * 4 / 5);
+    return guests->waiting < most_of(guests->places);
 }
 
 /* ---- Life ---- */
@@ -285,7 +290,7 @@ void
 drover_guests_init(DroverGuests *guests, guint patience)
 {
     guests->places = places_of_files();
-    guests->share = guests->places * MOST_SHARE;
+    guests->share = most_of(guests->places);
     guests->patience = patience;
     guests->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     g_queue_init(&guests->queue);
