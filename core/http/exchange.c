@@ -5,7 +5,6 @@
 #include "http/server-private.h"
 
 #define BODY_LIMIT (64 * 1024)
-#define TAG_DIGITS 32
 #define PLAIN_TEXT "text/plain; charset=UTF-8"
 #define FORM_TYPE  "application/x-www-form-urlencoded"
 
@@ -153,14 +152,28 @@ has_tag(const char *list, const char *tag)
     return FALSE;
 }
 
+/* The quickest sum there is: nobody gains by two bodies with one tag. */
+char *
+drover_http_tag(GBytes *body)
+{
+    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_MD5, body);
+
+    return g_strdup_printf("\"%s\"", sum);
+}
+
+gboolean
+drover_http_client_has(DroverHttpExchange *exchange, const char *tag)
+{
+    return has_tag(drover_http_header(exchange, "If-None-Match"), tag);
+}
+
 void
 drover_http_answer_tagged(DroverHttpExchange *exchange, const char *type, GBytes *body)
 {
-    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, body);
-    g_autofree char *tag = g_strdup_printf("\"%.*s\"", TAG_DIGITS, sum);
+    g_autofree char *tag = drover_http_tag(body);
 
     drover_http_add_header(exchange, "ETag", tag);
-    if (has_tag(drover_http_header(exchange, "If-None-Match"), tag))
+    if (drover_http_client_has(exchange, tag))
         drover_http_answer(exchange, MHD_HTTP_NOT_MODIFIED, NULL, NULL);
     else
         drover_http_answer(exchange, MHD_HTTP_OK, type, body);

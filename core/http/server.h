@@ -78,10 +78,11 @@ const char *drover_http_body(const DroverHttpExchange *exchange, gsize *length);
 void drover_http_add_header(DroverHttpExchange *exchange, const char *name, const char *value);
 /* `type` may be NULL when there is no body. The body is referenced; NULL: none. */
 void drover_http_answer(DroverHttpExchange *exchange, guint status, const char *type, GBytes *body);
-/*
- * 200 with a tag of the body (ETag), or 304 without it when the client has that body already, as
- * its If-None-Match says.
- */
+/* A tag of the body, for ETag. Free with g_free. */
+char *drover_http_tag(GBytes *body);
+/* TRUE: it has the body with this tag already, as its If-None-Match says. */
+gboolean drover_http_client_has(DroverHttpExchange *exchange, const char *tag);
+/* 200 with a tag of the body, or 304 without the body when the client has it already. */
 void drover_http_answer_tagged(DroverHttpExchange *exchange, const char *type, GBytes *body);
 /* A line of plain text. */
 void drover_http_answer_text(DroverHttpExchange *exchange, guint status, const char *text);

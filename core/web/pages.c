@@ -26,6 +26,7 @@ typedef enum {
 /* An answer that may serve others, too. */
 typedef struct {
     GBytes *body;
+    char *tag;
     gint64 made; /* monotonic */
     gint64 date; /* seconds since the epoch */
 } Kept;
@@ -53,6 +54,7 @@ free_kept(gpointer data)
     Kept *kept = data;
 
     g_bytes_unref(kept->body);
+    g_free(kept->tag);
     g_free(kept);
 }
 
@@ -92,6 +94,7 @@ keep(DroverPages *pages, char *key, GBytes *body)
     Kept *kept = g_new0(Kept, 1);
 
     kept->body = body;
+    kept->tag = drover_http_tag(body);
     kept->made = g_get_monotonic_time();
     kept->date = g_get_real_time() / G_USEC_PER_SEC;
     g_hash_table_foreach_remove(pages->kept, is_stale, &kept->made);
@@ -165,13 +168,23 @@ add_caching(DroverHttpExchange *exchange, gint64 date)
     drover_http_add_header(exchange, "Expires", expires);
 }
 
+/* Whoever sends a tag is not asked for a date. */
+static gboolean
+client_has(DroverHttpExchange *exchange, const Kept *kept)
+{
+    const char *since = drover_http_header(exchange, "If-Modified-Since");
+
+    if (drover_http_header(exchange, "If-None-Match") != NULL)
+        return drover_http_client_has(exchange, kept->tag);
+    return drover_http_date_parse(since) >= kept->date;
+}
+
 static void
 answer_kept(DroverHttpExchange *exchange, const Kept *kept, Form form)
 {
-    gint64 since = drover_http_date_parse(drover_http_header(exchange, "If-Modified-Since"));
-
     add_caching(exchange, kept->date);
-    if (since >= kept->date)
+    drover_http_add_header(exchange, "ETag", kept->tag);
+    if (client_has(exchange, kept))
         drover_http_answer(exchange, 304, NULL, NULL);
     else
         drover_http_answer(exchange, 200, type_of(form), kept->body);

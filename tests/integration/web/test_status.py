@@ -9,7 +9,7 @@ import unittest
 
 from http_site import STATUS, Site
 from launcher import machine, machines, provider
-from launcher_case import LauncherCase
+from launcher_case import LIMIT, LauncherCase
 from zookeeper import free_port
 from zuul_client import NODES, encode
 
@@ -229,6 +229,26 @@ class StatusPages(LauncherCase):
         head = self.site.request('HEAD', '/node-list')
         self.assertEqual((head.status, head.body, sorted(head.headers)),
                          (200, b'', sorted(first.headers)))
+
+    def test_lists_that_have_not_changed(self):
+        """Their tag tells, also when they have been made again; it counts more than the date."""
+        tags = set()
+        for accept in ('text/plain', 'application/json'):
+            first = self.site.get('/label-list', Accept=accept)
+            tag = first.headers['ETag']
+            tags.add(tag)
+            deadline = time.monotonic() + LIMIT
+            modified = first.headers['Last-Modified']
+            while modified == first.headers['Last-Modified']:
+                self.assertLess(time.monotonic(), deadline)
+                again = self.site.get('/label-list', Accept=accept, If_None_Match=f'"x", W/{tag}')
+                self.assertEqual((again.status, again.body, again.headers['ETag']),
+                                 (304, b'', tag))
+                modified = again.headers['Last-Modified']
+            other = self.site.get('/label-list', Accept=accept, If_None_Match='"x"',
+                                  If_Modified_Since=modified)
+            self.assertEqual((other.status, other.body), (200, first.body))
+        self.assertEqual(len(tags), 2)
 
     def test_conditional_request_by_curl(self):
         url = f'http://127.0.0.1:{self.site.port}/label-list'
