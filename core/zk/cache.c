@@ -167,7 +167,7 @@ take_record(DroverCache *cache, DroverCacheEntry *entry, const DroverReadReply *
 static void
 tell_if_settled(DroverCache *cache)
 {
-    if (drover_cache_is_settled(cache) && cache->klass.settled != NULL)
+    if (!cache->freed && drover_cache_is_settled(cache) && cache->klass.settled != NULL)
         cache->klass.settled(cache, cache->user_data);
 }
 

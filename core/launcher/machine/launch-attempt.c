@@ -108,9 +108,12 @@ on_no_answer(gpointer user_data)
     DroverLaunch *launch = user_data;
 
     launch->deadline = 0;
-    drover_launch_fail_attempt(launch, DROVER_LOG_ERROR, "servercreatetimeout",
-                               "the driver does not end the operation that was cancelled", TRUE,
-                               FALSE, 0);
+    drover_launch_fail_attempt(
+        launch, &(DroverLaunchFailure){
+                    .level = DROVER_LOG_ERROR,
+                    .kind = "servercreatetimeout",
+                    .message = "the driver does not end the operation that was cancelled",
+                    .final = TRUE});
     return G_SOURCE_REMOVE;
 }
 
@@ -205,25 +208,24 @@ is_told_already(DroverLaunch *launch, const char *why)
 }
 
 void
-drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind,
-                           const char *message, gboolean final, gboolean refused, guint pause)
+drover_launch_fail_attempt(DroverLaunch *launch, const DroverLaunchFailure *failure)
 {
     DroverLogSubject subject = drover_launch_subject(launch);
-    g_autofree char *error = g_strconcat("error.", kind, NULL);
+    g_autofree char *error = g_strconcat("error.", failure->kind, NULL);
+    DroverLogLevel level =
+        is_told_already(launch, failure->message) ? DROVER_LOG_DEBUG : failure->level;
 
     drover_launch_stop_timers(launch);
     count_attempt(launch, error);
-    if (is_told_already(launch, message))
-        level = DROVER_LOG_DEBUG;
     drover_log(level, &subject, "Launch attempt %u/%u failed (%s): %s", launch->attempt,
-               most_attempts(launch), kind, message);
+               most_attempts(launch), failure->kind, failure->message);
     /* Nor does anybody want another attempt when nobody waits for the node any more. */
-    if (final || launch->attempt >= most_attempts(launch) || launch->done == NULL)
+    if (failure->final || launch->attempt >= most_attempts(launch) || launch->done == NULL)
         conclude(launch, state_fields(DROVER_NODE_FAILED), report_failed);
-    else if (may_have_been_made(launch, refused))
+    else if (may_have_been_made(launch, failure->refused))
         conclude(launch, state_fields(DROVER_NODE_FAILED), drover_launch_try_another_node);
-    else if (pause > 0)
-        launch->pause = g_timeout_add(pause, on_next_attempt, launch);
+    else if (failure->pause > 0)
+        launch->pause = g_timeout_add(failure->pause, on_next_attempt, launch);
     else
         drover_launch_begin_attempt(launch);
 }
@@ -245,8 +247,7 @@ drover_launch_fail_for(DroverLaunch *launch, const DroverTaskResult *result)
     static const struct {
         enum drover_failure failure;
         const char *kind;
-        gboolean refused; /* nothing was made */
-        gboolean final;   /* another attempt cannot end otherwise */
+        gboolean refused, final;
     } kinds[] = {{DROVER_FAILURE_CAPACITY, "capacity", TRUE, FALSE},
                  {DROVER_FAILURE_RATE_LIMITED, "unknown", TRUE, FALSE},
                  {DROVER_FAILURE_NOT_FOUND, "unknown", TRUE, FALSE},
@@ -256,27 +257,30 @@ drover_launch_fail_for(DroverLaunch *launch, const DroverTaskResult *result)
                  {DROVER_FAILURE_PERMANENT, "unknown", TRUE, TRUE},
                  {DROVER_FAILURE_AUTH, "unknown", TRUE, TRUE}};
     DroverFacts *facts = drover_manager_facts(launch->manager);
-    const char *kind = "unknown";
-    gboolean refused = FALSE, final = FALSE;
+    DroverLaunchFailure failure = {
+        .level = result->failure == DROVER_FAILURE_TIMEOUT ? DROVER_LOG_WARNING : DROVER_LOG_ERROR,
+        .kind = "unknown",
+        .message = result->message,
+        .pause = (guint)MAX(result->retry_after, 0)};
 
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
         if (kinds[i].failure == result->failure) {
-            kind = kinds[i].kind;
-            refused = kinds[i].refused;
-            final = kinds[i].final;
+            failure.kind = kinds[i].kind;
+            failure.refused = kinds[i].refused;
+            failure.final = kinds[i].final;
         }
     if (result->failure == DROVER_FAILURE_PERMANENT)
         drover_facts_break_label(facts, launch->label, result->message);
     if (launch->zone != NULL)
         drover_facts_forget_zones(facts);
-    drover_launch_fail_attempt(
-        launch, result->failure == DROVER_FAILURE_TIMEOUT ? DROVER_LOG_WARNING : DROVER_LOG_ERROR,
-        kind, result->message, final, refused, (guint)MAX(result->retry_after, 0));
+    drover_launch_fail_attempt(launch, &failure);
 }
 
 void
 drover_launch_fail_for_time(DroverLaunch *launch)
 {
-    drover_launch_fail_attempt(launch, DROVER_LOG_WARNING, "servercreatetimeout",
-                               "it took longer than launch-timeout", FALSE, FALSE, 0);
+    drover_launch_fail_attempt(
+        launch, &(DroverLaunchFailure){.level = DROVER_LOG_WARNING,
+                                       .kind = "servercreatetimeout",
+                                       .message = "it took longer than launch-timeout"});
 }

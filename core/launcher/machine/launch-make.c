@@ -139,8 +139,11 @@ drover_launch_make(DroverLaunch *launch)
     if (launch->timed_out) {
         drover_launch_fail_for_time(launch);
     } else if (launch->image_missing) {
-        drover_launch_fail_attempt(launch, DROVER_LOG_ERROR, "nodepool",
-                                   "there is no image to launch from", FALSE, TRUE, 0);
+        drover_launch_fail_attempt(
+            launch, &(DroverLaunchFailure){.level = DROVER_LOG_ERROR,
+                                           .kind = "nodepool",
+                                           .message = "there is no image to launch from",
+                                           .refused = TRUE});
     } else {
         drover_launch_offer(launch);
         drover_launch_submit(launch, DROVER_TASK_MACHINE_CREATE, id, inputs, on_made, on_id_known);

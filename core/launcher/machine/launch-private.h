@@ -84,9 +84,16 @@ void drover_launch_abort(DroverLaunch *launch);
 void drover_launch_abort_for_quota(DroverLaunch *launch, const char *message);
 /* The node's record or lock is gone. */
 void drover_launch_lose(DroverLaunch *launch);
-/* The attempt has failed; `pause` in milliseconds before the next one, unless `final`. */
-void drover_launch_fail_attempt(DroverLaunch *launch, DroverLogLevel level, const char *kind,
-                                const char *message, gboolean final, gboolean refused, guint pause);
+/* Why an attempt has failed. */
+typedef struct {
+    DroverLogLevel level;
+    const char *kind; /* for statistics */
+    const char *message;
+    gboolean final;   /* another attempt cannot end otherwise */
+    gboolean refused; /* nothing was made */
+    guint pause;      /* milliseconds before the next attempt */
+} DroverLaunchFailure;
+void drover_launch_fail_attempt(DroverLaunch *launch, const DroverLaunchFailure *failure);
 void drover_launch_fail_for(DroverLaunch *launch, const DroverTaskResult *result);
 void drover_launch_fail_for_time(DroverLaunch *launch);
 

@@ -9,8 +9,10 @@
 static void
 fail_for_scan(DroverLaunch *launch)
 {
-    drover_launch_fail_attempt(launch, DROVER_LOG_WARNING, "keyscan",
-                               "the machine cannot be reached", FALSE, FALSE, 0);
+    drover_launch_fail_attempt(launch,
+                               &(DroverLaunchFailure){.level = DROVER_LOG_WARNING,
+                                                      .kind = "keyscan",
+                                                      .message = "the machine cannot be reached"});
 }
 
 static void
@@ -102,8 +104,10 @@ drover_launch_scan(DroverLaunch *launch)
         return;
     }
     if (address == NULL) {
-        drover_launch_fail_attempt(launch, DROVER_LOG_ERROR, "network",
-                                   "the machine has no address", FALSE, FALSE, 0);
+        drover_launch_fail_attempt(launch,
+                                   &(DroverLaunchFailure){.level = DROVER_LOG_ERROR,
+                                                          .kind = "network",
+                                                          .message = "the machine has no address"});
         return;
     }
     drover_launch_note_saved(launch, TRUE, NULL);
