@@ -15,7 +15,7 @@ struct call {
     char *method, *path, *body, *file;
     GPtrArray *query; /* name, value, ... */
     char *whole_query;
-    gboolean own;
+    gboolean own, shared;
 
     struct drover_http_request *request; /* the present one, or the last */
     unsigned generation;                 /* of the token that it has */
@@ -80,6 +80,12 @@ call_add_query(struct call *call, const char *name, const char *value)
 {
     g_ptr_array_add(call->query, g_strdup(name));
     g_ptr_array_add(call->query, g_strdup(value));
+}
+
+void
+call_set_shared(struct call *call)
+{
+    call->shared = TRUE;
 }
 
 void
@@ -280,7 +286,10 @@ set_body(struct call *call)
 static void
 send_to(struct call *call, const char *url)
 {
-    call->request = drover_http_request_new(call->cloud->http, call->method, url);
+    struct cloud *cloud = call->cloud;
+
+    call->request =
+        drover_http_request_new(call->shared ? cloud->shared_http : cloud->http, call->method, url);
     call->generation = session_generation(call->cloud->session);
     set_headers(call);
     set_body(call);

@@ -18,6 +18,9 @@ void call_free(struct call *call);
 /* ---- Before the start ---- */
 
 void call_add_query(struct call *call, const char *name, const char *value);
+/* All operations wait for it: it is sent beside those that one of them waits for, not after them.
+ */
+void call_set_shared(struct call *call);
 /* Only what belongs to the project of the login. */
 void call_set_own(struct call *call);
 /* The whole query, as a link to the next page has it. */

@@ -44,7 +44,7 @@ warn(const struct cloud *cloud)
 }
 
 static void
-set_up_http(const struct cloud *cloud)
+set_up_http(const struct cloud *cloud, struct drover_http *http)
 {
     const struct settings *settings = cloud->settings;
     const char *limit = settings_text(settings, "api_timeout");
@@ -53,13 +53,13 @@ set_up_http(const struct cloud *cloud)
     g_autofree char *certificate = settings_path(settings, "cert");
     g_autofree char *key = settings_path(settings, "key");
 
-    drover_http_set_text(cloud->http, DROVER_HTTP_CA_FILE, authorities);
-    drover_http_set_text(cloud->http, DROVER_HTTP_CERTIFICATE_FILE, certificate);
-    drover_http_set_text(cloud->http, DROVER_HTTP_KEY_FILE, key);
-    drover_http_set_text(cloud->http, DROVER_HTTP_USER_AGENT, "drover/" DROVER_VERSION);
-    drover_http_set_number(cloud->http, DROVER_HTTP_VERIFY, settings_verify(settings));
-    drover_http_set_number(cloud->http, DROVER_HTTP_BODY_LIMIT, ANSWER_LIMIT);
-    drover_http_set_number(cloud->http, DROVER_HTTP_TRY_LIMIT,
+    drover_http_set_text(http, DROVER_HTTP_CA_FILE, authorities);
+    drover_http_set_text(http, DROVER_HTTP_CERTIFICATE_FILE, certificate);
+    drover_http_set_text(http, DROVER_HTTP_KEY_FILE, key);
+    drover_http_set_text(http, DROVER_HTTP_USER_AGENT, "drover/" DROVER_VERSION);
+    drover_http_set_number(http, DROVER_HTTP_VERIFY, settings_verify(settings));
+    drover_http_set_number(http, DROVER_HTTP_BODY_LIMIT, ANSWER_LIMIT);
+    drover_http_set_number(http, DROVER_HTTP_TRY_LIMIT,
                            seconds > 0 ? (int64_t)(seconds * 1000) : CALL_MILLISECONDS);
 }
 
@@ -94,7 +94,8 @@ cloud_refresh(struct cloud *cloud)
     drover_provider_log(cloud->provider, DROVER_INFO, "Cloud %s has new settings", settings->cloud);
     settings_free(cloud->settings);
     cloud->settings = settings;
-    set_up_http(cloud);
+    set_up_http(cloud, cloud->http);
+    set_up_http(cloud, cloud->shared_http);
     warn(cloud);
     for (int i = 0; i < LISTS; i++)
         list_expire(cloud, (enum list_kind)i);
@@ -135,7 +136,9 @@ cloud_open(struct drover_provider *provider)
         return NULL;
     }
     cloud->http = drover_http_new(provider);
-    set_up_http(cloud);
+    set_up_http(cloud, cloud->http);
+    cloud->shared_http = drover_http_new(provider);
+    set_up_http(cloud, cloud->shared_http);
     warn(cloud);
     interval = drover_value_get_number(cloud->config, "rate", 1.0);
     for (int i = 0; i < SERVICES; i++)
@@ -156,6 +159,7 @@ cloud_close(struct cloud *cloud)
     session_free(cloud->session);
     for (int i = 0; i < SERVICES; i++)
         drover_limiter_free(cloud->limiters[i]);
+    drover_http_free(cloud->shared_http);
     drover_http_free(cloud->http);
     settings_free(cloud->settings);
     g_free(cloud->stamp);

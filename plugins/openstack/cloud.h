@@ -35,7 +35,8 @@ struct cloud {
     struct settings *settings;
     char *stamp; /* of the files that the settings are from */
     int64_t stamp_checked;
-    struct drover_http *http;
+    struct drover_http *http;        /* for what one operation waits for */
+    struct drover_http *shared_http; /* for what all wait for: logins and lists */
     struct drover_limiter *limiters[SERVICES];
     struct session *session;
     struct list *lists[LISTS];

@@ -187,6 +187,7 @@ ask_for_page(struct list *list, const char *query)
 
     call_free(list->call);
     list->call = call_new(list->cloud, list->form->service, "GET", list->form->path, NULL);
+    call_set_shared(list->call);
     if (copy != NULL) {
         g_hash_table_add(list->seen, g_strdup(copy));
         call_set_query(list->call, copy);

@@ -235,7 +235,7 @@ log_in(struct session *session)
     json_t *body = credentials_request(session->cloud->settings);
     char *text = json_dumps(body, JSON_COMPACT);
 
-    session->login = drover_http_request_new(session->cloud->http, "POST", url);
+    session->login = drover_http_request_new(session->cloud->shared_http, "POST", url);
     drover_http_request_set_header(session->login, "Accept", "application/json");
     drover_http_request_set_json(session->login, text);
     drover_http_request_set_idempotent(session->login, 1);
@@ -279,7 +279,7 @@ begin_login(struct session *session)
         log_in(session);
         return;
     }
-    session->login = drover_http_request_new(session->cloud->http, "GET", auth_url);
+    session->login = drover_http_request_new(session->cloud->shared_http, "GET", auth_url);
     drover_http_request_set_header(session->login, "Accept", "application/json");
     drover_http_request_start(session->login, on_versions, session);
 }
@@ -344,7 +344,7 @@ discover(struct session *session)
         return;
     }
     session->compute_url = endpoint_of_compute(url, &versions);
-    session->discovery = drover_http_request_new(session->cloud->http, "GET", versions);
+    session->discovery = drover_http_request_new(session->cloud->shared_http, "GET", versions);
     drover_http_request_set_header(session->discovery, "Accept", "application/json");
     drover_http_request_set_limiter(session->discovery, session->cloud->limiters[SERVICE_COMPUTE]);
     if (session->token != NULL)

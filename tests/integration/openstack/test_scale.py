@@ -35,6 +35,20 @@ class Many(OpenStackCase):
         self.assertLessEqual(len(others), 30)
         self.assertEqual(launcher.find_log('Launch attempt'), [])
 
+    def test_lists_do_not_wait_for_creates(self):
+        """Creates take all the connections that operations have, again and again."""
+        self.start()
+        self.node_of(self.submit('l'))
+        since = self.cloud.mark()
+        self.cloud.faults({**CREATE, 'delay': 3})
+        requests = [self.submit('l') for _ in range(30)]
+        for request in requests:
+            self.node_of(request, limit=60)
+        creates = [entry['time'] for entry in self.cloud.creates(since)]
+        self.assertGreater(creates[20] - creates[10], 2)
+        self.assertTrue([entry for entry in self.cloud.lists(since)
+                         if creates[10] < entry['time'] < creates[20]])
+
     def test_OS_57_F_35_pages(self):
         """All pages are followed, at most one list a second."""
         self.cloud.settings(page=200)
