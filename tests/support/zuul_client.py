@@ -113,7 +113,8 @@ class Request:
             return False
         try:
             record = dict(self.record, relative_priority=relative_priority)
-            stat = self.session.client.set(self.path, encode(record), version=self.version)
+            client = self.session.client
+            stat = client.retry(client.set, self.path, encode(record), version=self.version)
             self.record, self.version = record, stat.version
             return True
         except (BadVersionError, NoNodeError):
