@@ -34,22 +34,47 @@ piece_length(const char *text, gsize in_word)
     return length;
 }
 
+typedef struct {
+    const char *next;
+    gsize in_word; /* the length of the word that it is in */
+    gsize length;  /* of the present piece */
+    gsize seen;    /* of these, without a blank at its end */
+    gboolean ends_line;
+} Pieces;
+
+static void
+pieces_init(Pieces *pieces, const char *text)
+{
+    *pieces = (Pieces){.next = text, .in_word = word_length(text)};
+}
+
+/* The next piece; NULL: there is none. */
+static const char *
+pieces_next(Pieces *pieces)
+{
+    const char *piece = pieces->next;
+
+    if (*piece == '\0')
+        return NULL;
+    pieces->length = piece_length(piece, pieces->in_word);
+    pieces->seen = pieces->length - (pieces->length > 0 && piece[pieces->length - 1] == ' ');
+    pieces->ends_line = piece[pieces->length] == '\n';
+    pieces->next = piece + pieces->length + pieces->ends_line;
+    if (strchr(" ,\n", pieces->next[-1]) != NULL)
+        pieces->in_word = word_length(pieces->next);
+    return piece;
+}
+
 static guint
 widest_piece(const char *text)
 {
     guint widest = 0;
-    gsize in_word = word_length(text);
+    Pieces pieces;
+    const char *piece;
 
-    while (*text != '\0') {
-        gsize length = piece_length(text, in_word);
-        gsize seen = length - (length > 0 && text[length - 1] == ' ');
-
-        widest = MAX(widest, drover_table_width(text, (gssize)seen));
-        length += text[length] == '\n';
-        text += length;
-        if (text[-1] == ' ' || text[-1] == ',' || text[-1] == '\n')
-            in_word = word_length(text);
-    }
+    pieces_init(&pieces, text);
+    while ((piece = pieces_next(&pieces)) != NULL)
+        widest = MAX(widest, drover_table_width(piece, (gssize)pieces.seen));
     return MIN(widest, LONGEST_PIECE);
 }
 
@@ -103,18 +128,19 @@ append_characters(Lines *lines, const char *text, gsize length)
 }
 
 static void
-append_piece(Lines *lines, const char *text, gsize length)
+append_piece(Lines *lines, const char *piece, const Pieces *pieces)
 {
-    gsize seen = length - (length > 0 && text[length - 1] == ' ');
-    guint width = drover_table_width(text, (gssize)seen);
+    guint width = drover_table_width(piece, (gssize)pieces->seen);
 
     if (lines->taken > 0 && lines->taken + width > lines->width)
         begin_line(lines);
-    append_characters(lines, text, seen);
-    if (seen < length && lines->taken < lines->width) {
+    append_characters(lines, piece, pieces->seen);
+    if (pieces->seen < pieces->length && lines->taken < lines->width) {
         g_string_append_c(lines->out, ' ');
         lines->taken++;
     }
+    if (pieces->ends_line)
+        begin_line(lines);
 }
 
 /* A new text whose lines are no wider. */
@@ -122,20 +148,12 @@ static char *
 broken(const char *text, guint width)
 {
     Lines lines = {.out = g_string_new(NULL), .width = MAX(width, 1)};
-    gsize in_word = word_length(text);
+    Pieces pieces;
+    const char *piece;
 
-    while (*text != '\0') {
-        gsize length = piece_length(text, in_word);
-
-        append_piece(&lines, text, length);
-        if (text[length] == '\n') {
-            begin_line(&lines);
-            length++;
-        }
-        text += length;
-        if (text[-1] == ' ' || text[-1] == ',' || text[-1] == '\n')
-            in_word = word_length(text);
-    }
+    pieces_init(&pieces, text);
+    while ((piece = pieces_next(&pieces)) != NULL)
+        append_piece(&lines, piece, &pieces);
     return g_string_free(lines.out, FALSE);
 }
 

@@ -20,7 +20,7 @@ measure(Fit *fit, const json_t *list)
     size_t k;
 
     for (guint i = 0; i < fit->count; i++)
-        fit->natural[i] = drover_table_width(fit->columns[i].header, -1);
+        fit->natural[i] = MAX(drover_table_width(fit->columns[i].header, -1), 1);
     json_array_foreach((json_t *)list, k, object)
     {
         for (guint i = 0; i < fit->count; i++) {
@@ -29,8 +29,6 @@ measure(Fit *fit, const json_t *list)
             fit->natural[i] = MAX(fit->natural[i], drover_table_width(text, -1));
         }
     }
-    for (guint i = 0; i < fit->count; i++)
-        fit->natural[i] = MAX(fit->natural[i], 1);
 }
 
 static guint

@@ -16,7 +16,7 @@
 #define PERIOD  5 /* seconds */
 
 struct _DroverApiLeases {
-    DroverLauncher *launcher;
+    DroverCluster *cluster;
     DroverCache *renewed; /* request id -> double */
     guint timer;
 };
@@ -40,12 +40,6 @@ decode(const char *id, GBytes *data, gint32 version, gpointer leases)
     double until = drover_json_real(record, RENEWED, 0);
 
     return record != NULL ? g_memdup2(&until, sizeof(until)) : NULL;
-}
-
-/* It is looked at when the time comes. */
-static void
-on_changed(DroverCache *cache, const char *id, gpointer old, gpointer new_until, gpointer leases)
-{
 }
 
 static double
@@ -90,7 +84,7 @@ path_of(const char *id)
 static DroverChange *
 change_of(const DroverApiLeases *leases)
 {
-    return drover_change_new(drover_cluster_session(drover_launcher_cluster(leases->launcher)));
+    return drover_change_new(drover_cluster_session(leases->cluster));
 }
 
 /* Somebody else may have been faster; that is as good. */
@@ -105,8 +99,7 @@ write_until(const DroverApiLeases *leases, const char *id, double until)
     if (drover_cache_exists(leases->renewed, id)) {
         drover_change_set(change, path, data, -1);
     } else {
-        drover_session_ensure(drover_cluster_session(drover_launcher_cluster(leases->launcher)),
-                              ROOT, NULL, NULL);
+        drover_session_ensure(drover_cluster_session(leases->cluster), ROOT, NULL, NULL);
         drover_change_create(change, path, data, 0);
     }
     drover_change_commit(change, on_written, g_strdup_printf("Lease of request %s", id));
@@ -126,8 +119,7 @@ void
 drover_api_lease_give_back(const DroverApiLeases *leases, const DroverRequest *request,
                            DroverChangeFunc done, gpointer user_data)
 {
-    DroverCluster *cluster = drover_launcher_cluster(leases->launcher);
-    g_autoptr(GPtrArray) nodes = drover_api_nodes_of(cluster, request);
+    g_autoptr(GPtrArray) nodes = drover_api_nodes_of(leases->cluster, request);
     g_autofree char *path = path_of(request->id);
     DroverChange *change = change_of(leases);
 
@@ -154,9 +146,9 @@ on_given_back(const DroverChangeResult *result, gpointer id)
 }
 
 static void
-end_leases(DroverApiLeases *leases, DroverCluster *cluster)
+end_leases(DroverApiLeases *leases)
 {
-    const GPtrArray *requests = drover_cluster_requests(cluster);
+    const GPtrArray *requests = drover_cluster_requests(leases->cluster);
 
     for (guint i = 0; i < requests->len; i++) {
         const DroverRequest *request = requests->pdata[i];
@@ -169,7 +161,7 @@ end_leases(DroverApiLeases *leases, DroverCluster *cluster)
 
 /* Of requests that have ended in another way. */
 static void
-clear_leases(DroverApiLeases *leases, DroverCluster *cluster)
+clear_leases(DroverApiLeases *leases)
 {
     DroverCacheIter iter;
     const char *id;
@@ -181,7 +173,7 @@ clear_leases(DroverApiLeases *leases, DroverCluster *cluster)
         DroverChange *change;
 
         if (*(const double *)until > drover_record_now() ||
-            drover_cluster_request(cluster, id) != NULL)
+            drover_cluster_request(leases->cluster, id) != NULL)
             continue;
         change = change_of(leases);
         drover_change_delete(change, path, -1);
@@ -193,26 +185,24 @@ static gboolean
 on_time(gpointer user_data)
 {
     DroverApiLeases *leases = user_data;
-    DroverCluster *cluster = drover_launcher_cluster(leases->launcher);
 
-    if (!drover_cluster_is_complete(cluster) || !drover_cache_is_complete(leases->renewed))
+    if (!drover_cluster_is_complete(leases->cluster) || !drover_cache_is_complete(leases->renewed))
         return G_SOURCE_CONTINUE;
-    end_leases(leases, cluster);
-    clear_leases(leases, cluster);
+    end_leases(leases);
+    clear_leases(leases);
     return G_SOURCE_CONTINUE;
 }
 
 /* ---- Life ---- */
 
 DroverApiLeases *
-drover_api_leases_new(DroverLauncher *launcher)
+drover_api_leases_new(DroverCluster *cluster)
 {
-    static const DroverCacheClass klass = {.decode = decode, .free = g_free, .changed = on_changed};
+    static const DroverCacheClass klass = {.decode = decode, .free = g_free};
     DroverApiLeases *leases = g_new0(DroverApiLeases, 1);
-    DroverSession *session = drover_cluster_session(drover_launcher_cluster(launcher));
 
-    leases->launcher = launcher;
-    leases->renewed = drover_cache_new(session, ROOT, &klass, leases);
+    leases->cluster = cluster;
+    leases->renewed = drover_cache_new(drover_cluster_session(cluster), ROOT, &klass, leases);
     leases->timer = g_timeout_add_seconds(PERIOD, on_time, leases);
     return leases;
 }

@@ -11,13 +11,13 @@
 #pragma once
 
 #include "config/config.h"
-#include "launcher/launcher.h"
+#include "launcher/cluster/cluster.h"
 #include "zk/change.h"
 
 typedef struct _DroverApiLeases DroverApiLeases;
 
-/* Begins to look after the leases of all requests. The launcher, and its session, live longer. */
-DroverApiLeases *drover_api_leases_new(DroverLauncher *launcher);
+/* Begins to look after the leases of all requests. The cluster lives longer. */
+DroverApiLeases *drover_api_leases_new(DroverCluster *cluster);
 void drover_api_leases_free(DroverApiLeases *leases);
 
 /* Into the record of a new request, if the client's requests have leases. */

@@ -471,7 +471,7 @@ drover_api_new(DroverLauncher *launcher)
 
     api->launcher = launcher;
     api->limits = drover_api_limits_new(drover_launcher_cluster(launcher));
-    api->leases = drover_api_leases_new(launcher);
+    api->leases = drover_api_leases_new(drover_launcher_cluster(launcher));
     api->waiting = g_ptr_array_new_with_free_func(free_waiting);
     return api;
 }

@@ -31,8 +31,16 @@ typedef struct {
     gint64 date; /* seconds since the epoch */
 } Kept;
 
+/* What a list depends on, and nothing else that may be asked for. Strings are the exchange's. */
+typedef struct {
+    const DroverList *list;
+    Form form;
+    const char *fields, *node_id; /* or NULL */
+} Wish;
+
 typedef struct {
     DroverHttpExchange *exchange;
+    Wish wish;
     gint64 began;
 } Waiting;
 
@@ -124,13 +132,6 @@ type_of(Form form)
     return form == AS_JSON ? JSON_TYPE : TEXT_TYPE;
 }
 
-/* What a list depends on, and nothing else that may be asked for. */
-typedef struct {
-    const DroverList *list;
-    Form form;
-    const char *fields, *node_id; /* or NULL */
-} Wish;
-
 static Wish
 read_wish(DroverHttpExchange *exchange)
 {
@@ -218,16 +219,15 @@ make(DroverPages *pages, const Wish *wish, const char *key, gboolean hurry)
 
 /* FALSE: it has to wait. */
 static gboolean
-answer_list(DroverPages *pages, DroverHttpExchange *exchange, gboolean hurry)
+answer_list(DroverPages *pages, DroverHttpExchange *exchange, const Wish *wish, gboolean hurry)
 {
-    const Wish wish = read_wish(exchange);
-    g_autofree char *key = key_of(&wish);
+    g_autofree char *key = key_of(wish);
     const Kept *kept = find_kept(pages, key);
 
     if (kept == NULL)
-        kept = make(pages, &wish, key, hurry);
+        kept = make(pages, wish, key, hurry);
     if (kept != NULL)
-        answer_kept(exchange, kept, wish.form);
+        answer_kept(exchange, kept, wish->form);
     return kept != NULL;
 }
 
@@ -259,7 +259,7 @@ try_again(gpointer user_data)
         DroverHttpExchange *exchange = waiting->exchange;
         gint64 waited = (now - waiting->began) / G_USEC_PER_SEC;
 
-        if (!answer_list(pages, exchange, waited >= HURRY_SECONDS)) {
+        if (!answer_list(pages, exchange, &waiting->wish, waited >= HURRY_SECONDS)) {
             if (waited < WAIT_SECONDS) {
                 i++;
                 continue;
@@ -283,7 +283,7 @@ on_retry(gpointer user_data)
 }
 
 static void
-wait_for(DroverPages *pages, DroverHttpExchange *exchange)
+wait_for(DroverPages *pages, DroverHttpExchange *exchange, const Wish *wish)
 {
     Waiting *waiting;
 
@@ -293,6 +293,7 @@ wait_for(DroverPages *pages, DroverHttpExchange *exchange)
     }
     waiting = g_new0(Waiting, 1);
     waiting->exchange = exchange;
+    waiting->wish = *wish;
     waiting->began = g_get_monotonic_time();
     g_ptr_array_add(pages->waiting, waiting);
     if (pages->timer == 0)
@@ -304,18 +305,17 @@ drover_pages_answer(DroverHttpExchange *exchange, gpointer user_data)
 {
     DroverPages *pages = user_data;
     const char *path = drover_http_path(exchange);
-    const DroverList *list = drover_list_find(path);
     gboolean is_ready = strcmp(path, "/ready") == 0;
-    Form form = choose_form(exchange);
+    const Wish wish = read_wish(exchange);
 
-    if (list == NULL && !is_ready)
+    if (wish.list == NULL && !is_ready)
         drover_http_answer_text(exchange, 404, "Not found");
-    else if (form == AS_NOTHING)
+    else if (wish.form == AS_NOTHING)
         drover_http_answer_text(exchange, 406, "Available are text/plain and application/json");
     else if (is_ready)
-        answer_ready(pages, exchange, form);
-    else if (!answer_list(pages, exchange, FALSE))
-        wait_for(pages, exchange);
+        answer_ready(pages, exchange, wish.form);
+    else if (!answer_list(pages, exchange, &wish, FALSE))
+        wait_for(pages, exchange, &wish);
 }
 
 /* ---- Life ---- */

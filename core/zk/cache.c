@@ -80,7 +80,7 @@ replace_object(DroverCache *cache, DroverCacheEntry *entry, gpointer object)
     gpointer old = entry->object;
 
     entry->object = object;
-    if (old != NULL || object != NULL)
+    if (cache->klass.changed != NULL && (old != NULL || object != NULL))
         cache->klass.changed(cache, entry->name, old, object, cache->user_data);
     if (old != NULL)
         cache->klass.free(old);

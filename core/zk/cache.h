@@ -32,7 +32,7 @@ typedef struct {
     gpointer (*decode)(const char *name, GBytes *data, gint32 version, gpointer user_data);
     GDestroyNotify free;
     /* After a change. Either object is NULL when there is or was none. `old` is freed afterwards.
-     */
+     * May be NULL. */
     void (*changed)(DroverCache *cache, const char *name, gpointer old, gpointer new_object,
                     gpointer user_data);
     /* The lock of a child that was asked for is known, or has changed, or the child was read. May
