@@ -7,37 +7,19 @@
 
 /* ---- Which ---- */
 
-static json_t *
-user_data_of(const DroverNode *node)
-{
-    return node->user_data != NULL
-               ? drover_json_parse_object(node->user_data, strlen(node->user_data), NULL)
-               : NULL;
-}
-
-static gboolean
-has_data(const DroverRecord *record, const char *text)
-{
-    gsize length;
-    const char *data = g_bytes_get_data(record->data, &length);
-
-    return length == strlen(text) && memcmp(data, text, length) == 0;
-}
-
 /* Anybody can write a user data; only who had the lock free could become its holder. */
 char *
 drover_cli_backing_contender(DroverCli *cli, const DroverNode *node, const char *const *contenders)
 {
-    g_autoptr(json_t) data = user_data_of(node);
-    const char *owner = drover_json_string(data, "owner");
+    g_autofree char *owner = drover_node_backing_owner(node);
     const char *holder = contenders != NULL ? drover_lock_find_holder(contenders) : NULL;
     g_autofree char *directory = drover_node_lock_path(node->id);
     g_autoptr(DroverRecord) contender = NULL;
 
-    if (owner == NULL || holder == NULL || node->state != DROVER_NODE_IN_USE)
+    if (owner == NULL || holder == NULL)
         return NULL;
     contender = drover_store_read(cli->store, directory, holder, DROVER_READ_PLAIN, NULL);
-    return contender != NULL && has_data(contender, owner)
+    return contender != NULL && drover_lock_has_identifier(contender->data, owner)
                ? g_strconcat(directory, "/", holder, NULL)
                : NULL;
 }
@@ -70,7 +52,9 @@ list_nodes_on(DroverCli *cli, const char *id, GError **error)
 static GBytes *
 changed_record(const DroverNode *node, gboolean at_once)
 {
-    g_autoptr(json_t) record = drover_node_record(node), data = user_data_of(node);
+    g_autoptr(json_t) record = drover_node_record(node);
+    g_autoptr(json_t) data =
+        drover_json_parse_object(node->user_data, strlen(node->user_data), NULL);
     g_autofree char *text = NULL;
 
     json_object_set_new(data, "failed", json_true());

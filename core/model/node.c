@@ -270,6 +270,16 @@ normalize(json_t *record)
     drover_record_complete(record, fields);
 }
 
+char *
+drover_node_backing_owner(const DroverNode *node)
+{
+    const char *text = node->state == DROVER_NODE_IN_USE ? node->user_data : NULL;
+    g_autoptr(json_t) data =
+        text != NULL ? drover_json_parse_object(text, strlen(text), NULL) : NULL;
+
+    return g_strdup(drover_json_string(data, "owner"));
+}
+
 json_t *
 drover_node_record(const DroverNode *node)
 {

@@ -55,6 +55,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(DroverNode, drover_node_unref)
 
 /* The record as a JSON object with every field present, to be changed. */
 json_t *drover_node_record(const DroverNode *node);
+/*
+ * Of a backing node, one in use that a provider cuts into slots, who that is, as its user data
+ * says: "NodePool:<driver>:<provider>". NULL when it is none. Free with g_free.
+ */
+char *drover_node_backing_owner(const DroverNode *node);
 /* A new node's record: state, state_time and created_time set, everything else unset. */
 json_t *drover_node_new_record(DroverNodeState state);
 void drover_node_record_set_state(json_t *record, DroverNodeState state);

@@ -96,6 +96,15 @@ drover_lock_find_holder(const char *const *names)
     return first;
 }
 
+gboolean
+drover_lock_has_identifier(GBytes *data, const char *identifier)
+{
+    gsize length = 0;
+    const char *text = data != NULL ? g_bytes_get_data(data, &length) : NULL;
+
+    return length == strlen(identifier) && (length == 0 || memcmp(text, identifier, length) == 0);
+}
+
 /* The contender just before `own`; NULL when `own` is the first. */
 static const char *
 find_predecessor(const char *const *names, const char *own)

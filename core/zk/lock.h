@@ -86,3 +86,5 @@ gboolean drover_lock_is_of_holder(const char *name, const char *holder);
 char *drover_lock_new_name(void);
 /* The contender that holds the lock, or NULL when there is none. Points into the list. */
 const char *drover_lock_find_holder(const char *const *names);
+/* Whether that is the contender's data; `data` NULL: it has none. */
+gboolean drover_lock_has_identifier(GBytes *data, const char *identifier);

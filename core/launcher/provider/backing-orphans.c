@@ -1,24 +1,16 @@
 #include <string.h>
 
-#include "base/json.h"
 #include "launcher/provider/backing-private.h"
 
-/* Whose backing node it is, as its user data says; NULL: it is none. Free with g_free. */
+/* Whose backing node it is; NULL: it is none. Free with g_free. */
 static char *
 provider_of(const DroverNode *node)
 {
-    g_autoptr(json_t) data = NULL;
-    g_auto(GStrv) words = NULL;
-    const char *owner;
+    g_autofree char *owner = drover_node_backing_owner(node);
+    g_auto(GStrv) words = owner != NULL ? g_strsplit(owner, ":", 3) : NULL;
 
-    if (node->state != DROVER_NODE_IN_USE || node->user_data == NULL)
+    if (words == NULL)
         return NULL;
-    data = drover_json_parse_object(node->user_data, strlen(node->user_data), NULL);
-    owner = drover_json_string(data, "owner");
-    if (owner == NULL)
-        return NULL;
-    /* NodePool:<driver>:<provider> */
-    words = g_strsplit(owner, ":", 3);
     return g_strv_length(words) == 3 && strcmp(words[0], "NodePool") == 0 ? g_strdup(words[2])
                                                                           : NULL;
 }

@@ -144,19 +144,11 @@ was_seen(const Look *look, int rc)
 }
 
 static gboolean
-is_owned_text(const DroverBacking *backing, const char *text)
-{
-    g_autoptr(json_t) data =
-        text != NULL ? drover_json_parse_object(text, strlen(text), NULL) : NULL;
-
-    return g_strcmp0(drover_json_string(data, "owner"), backing->owner) == 0;
-}
-
-static gboolean
 may_be_ours(const DroverBacking *backing, const DroverNode *node)
 {
-    return node != NULL && node->state == DROVER_NODE_IN_USE &&
-           is_owned_text(backing, node->user_data);
+    g_autofree char *owner = node != NULL ? drover_node_backing_owner(node) : NULL;
+
+    return g_strcmp0(owner, backing->owner) == 0;
 }
 
 static void
@@ -165,11 +157,9 @@ on_contender(const DroverReadReply *reply, gpointer user_data)
     g_autoptr(Look) look = user_data;
     DroverBacking *backing = look->backing;
     const DroverNode *node;
-    gsize length = 0;
-    const char *data = reply->data != NULL ? g_bytes_get_data(reply->data, &length) : NULL;
 
     if (backing->parts == NULL || !was_seen(look, reply->rc) || reply->rc != ZOK ||
-        length != strlen(backing->owner) || memcmp(data, backing->owner, length) != 0 ||
+        !drover_lock_has_identifier(reply->data, backing->owner) ||
         g_hash_table_contains(backing->claimed, look->id))
         return;
     node = drover_cluster_node(backing->parts->cluster, look->id);
