@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "zk/handle.h"
 #include "zk/host-list.h"
 #include "zk/relay.h"
 #include "zk/session-private.h"
@@ -15,24 +16,7 @@
 #define LOGGER         "zk.ZooKeeper"
 #define RETRY_SECONDS  10
 #define REOPEN_SECONDS 2
-/* The library does not look at ports when it compares addresses, so these are nobody's. */
-#define NOWHERE        "127.255.255.253:1"
-#define NOWHERE_ELSE   "127.255.255.254:1"
 #define ANSWER_SECONDS 2
-
-/* One connected zhandle; the library's threads see only this. */
-typedef struct {
-    DroverSession *session;
-    zhandle_t *zh;
-    guint number;
-} Handle;
-
-typedef struct {
-    DroverMessage message;
-    guint handle; /* its number */
-    int type, state;
-    char *path;
-} EventMessage;
 
 struct _DroverSession {
     char *servers; /* as the client library wants them, without chroot */
@@ -47,8 +31,7 @@ struct _DroverSession {
     DroverSessionIdentity identity;
     gboolean resumed, abandoned;
 
-    Handle *handle;
-    guint handles;      /* how many there were */
+    DroverZkHandle *handle;
     gboolean connected; /* the library says so; announced once the chroot is there */
     DroverSessionState state;
     guint retry_timer, reopen_timer;
@@ -138,43 +121,19 @@ drover_session_strip_chroot(const DroverSession *session, const char *path)
 
 /* ---- The handle of the client library ---- */
 
-static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *context);
-
-static void
-on_library_log(const char *text)
-{
-    drover_log_for(DROVER_LOG_DEBUG, "zk.client", "%s", text);
-}
-
-/* The library copies the identity that it is given. */
-static zhandle_t *
-init_library(DroverSession *session, const char *servers, Handle *handle)
-{
-    clientid_t client = {.client_id = session->identity.id};
-    const clientid_t *resume = session->identity.id != 0 ? &client : NULL;
-    zhandle_t *zh;
-
-    memcpy(client.passwd, session->identity.password, DROVER_SESSION_PASSWORD_SIZE);
-    zh = zookeeper_init2(servers, on_watch, session->timeout, resume, handle, 0, on_library_log);
-    if (zh == NULL)
-        return NULL;
-    /* Names are looked up when it connects; by default, every time it sends or receives. */
-    zoo_set_servers_resolution_delay(zh, -1);
-    if (session->digest != NULL)
-        zoo_add_auth(zh, "digest", session->digest, (int)strlen(session->digest), NULL, NULL);
-    return zh;
-}
+static void on_event(int type, int state, const char *path, gpointer user_data);
 
 /* NULL when none of the servers has an address. */
-static Handle *
+static DroverZkHandle *
 handle_new(DroverSession *session, const char *servers)
 {
-    g_autofree Handle *handle = g_new0(Handle, 1);
+    DroverZkHandleOptions options = {.servers = servers,
+                                     .timeout = session->timeout,
+                                     .identity = &session->identity,
+                                     .digest = session->digest,
+                                     .mailbox = session->mailbox};
 
-    handle->session = session;
-    handle->number = ++session->handles;
-    handle->zh = init_library(session, servers, handle);
-    return handle->zh != NULL ? g_steal_pointer(&handle) : NULL;
+    return drover_zk_handle_new(&options, on_event, session);
 }
 
 static void open_handle(DroverSession *session);
@@ -206,59 +165,18 @@ open_handle(DroverSession *session)
     }
 }
 
-/* Ends the session too, if the handle is connected. */
 static void
 close_handle(DroverSession *session)
 {
-    Handle *handle = g_steal_pointer(&session->handle);
-
     session->connected = FALSE;
-    if (handle == NULL)
-        return;
-    zookeeper_close(handle->zh);
-    g_free(handle);
-    drover_mailbox_give_up_expected(session->mailbox);
+    g_clear_pointer(&session->handle, drover_zk_handle_close);
 }
 
-static void
-forget_message(DroverMessage *message)
-{
-    g_free(message);
-}
-
-static void
-on_woken(int rc, const struct Stat *stat, const void *context)
-{
-    DroverMessage *message = (DroverMessage *)context;
-
-    drover_session_post(message->owner, message);
-}
-
-/* The library's thread sleeps on, even when its connection is closed under it. */
-static void
-wake_library(DroverSession *session)
-{
-    DroverMessage *message = g_new0(DroverMessage, 1);
-
-    message->deliver = forget_message;
-    drover_session_expect(session, message);
-    if (zoo_aexists(session->handle->zh, "/", 0, on_woken, message) != ZOK)
-        drover_session_post(session, message);
-}
-
-/*
- * Closes the handle but not the session. The library ends the session of a handle that is
- * connected, so the handle is sent to where nobody listens first, and there it gives all answers.
- */
 static void
 leave_handle(DroverSession *session)
 {
-    zoo_set_servers(session->handle->zh, NOWHERE);
-    wake_library(session);
-    drover_mailbox_await_expected(session->mailbox, soon());
-    /* In case that it was about to connect to a former address. */
-    zoo_set_servers(session->handle->zh, NOWHERE_ELSE);
-    close_handle(session);
+    session->connected = FALSE;
+    g_clear_pointer(&session->handle, drover_zk_handle_leave);
 }
 
 /* ---- States of the connection ---- */
@@ -359,7 +277,7 @@ on_disconnected(DroverSession *session)
 static void
 on_connected(DroverSession *session)
 {
-    const clientid_t *client = zoo_client_id(session->handle->zh);
+    const clientid_t *client = zoo_client_id(drover_zk_handle_library(session->handle));
 
     /* The library closes its connection without a word when it cannot wake its own thread. */
     if (session->state == DROVER_SESSION_CONNECTED)
@@ -412,38 +330,17 @@ on_session_event(DroverSession *session, int state)
 }
 
 static void
-deliver_event(DroverMessage *message)
+on_event(int type, int state, const char *path, gpointer user_data)
 {
-    EventMessage *event = (EventMessage *)message;
-    DroverSession *session = message->owner;
+    DroverSession *session = user_data;
 
-    /* Events of a handle that is gone say nothing about the present one. */
-    if (session->handle == NULL || event->handle != session->handle->number) {
-        /* nothing */
-    } else if (event->type == ZOO_SESSION_EVENT) {
-        on_session_event(session, event->state);
-    } else {
-        session->counters.events++;
-        drover_subscribers_tell_event(
-            session->subscribers, drover_session_strip_chroot(session, event->path), event->type);
+    if (type == ZOO_SESSION_EVENT) {
+        on_session_event(session, state);
+        return;
     }
-    g_free(event->path);
-    g_free(event);
-}
-
-/* On a thread of the library. */
-static void
-on_watch(zhandle_t *zh, int type, int state, const char *path, void *context)
-{
-    Handle *handle = context;
-    EventMessage *event = g_new0(EventMessage, 1);
-
-    event->message.deliver = deliver_event;
-    event->handle = handle->number;
-    event->type = type;
-    event->state = state;
-    event->path = g_strdup(path);
-    drover_session_post(handle->session, &event->message);
+    session->counters.events++;
+    drover_subscribers_tell_event(session->subscribers, drover_session_strip_chroot(session, path),
+                                  type);
 }
 
 /* ---- Life ---- */
@@ -556,8 +453,7 @@ drover_session_abandon(DroverSession *session)
     session->abandoned = TRUE;
     g_clear_handle_id(&session->retry_timer, g_source_remove);
     g_clear_handle_id(&session->reopen_timer, g_source_remove);
-    if (session->handle != NULL)
-        leave_handle(session);
+    leave_handle(session);
     if (session->state == DROVER_SESSION_CONNECTED)
         enter_state(session, DROVER_SESSION_SUSPENDED);
 }
@@ -596,7 +492,7 @@ new_servers(DroverSession *session, const DroverSessionServer *servers, guint n_
 static gboolean
 change_servers(DroverSession *session, const char *servers, GError **error)
 {
-    Handle *handle = handle_new(session, servers);
+    DroverZkHandle *handle = handle_new(session, servers);
 
     if (handle == NULL) {
         g_set_error(error, DROVER_ERROR, DROVER_ERROR_CONFIG,
@@ -604,8 +500,7 @@ change_servers(DroverSession *session, const char *servers, GError **error)
         return FALSE;
     }
     g_clear_handle_id(&session->reopen_timer, g_source_remove);
-    if (session->handle != NULL)
-        leave_handle(session);
+    leave_handle(session);
     suspend(session);
     session->handle = handle;
     return TRUE;
@@ -645,7 +540,8 @@ drover_session_id(const DroverSession *session)
 int
 drover_session_timeout(const DroverSession *session)
 {
-    return session->handle != NULL ? zoo_recv_timeout(session->handle->zh) : session->timeout;
+    return session->handle != NULL ? zoo_recv_timeout(drover_zk_handle_library(session->handle))
+                                   : session->timeout;
 }
 
 gboolean
@@ -663,7 +559,7 @@ drover_session_holder(const DroverSession *session)
 zhandle_t *
 drover_session_handle(DroverSession *session)
 {
-    return session->connected ? session->handle->zh : NULL;
+    return session->connected ? drover_zk_handle_library(session->handle) : NULL;
 }
 
 const char *
