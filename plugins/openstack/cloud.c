@@ -9,6 +9,8 @@
 #define LOOK_MILLISECONDS 1000
 #define ANSWER_LIMIT      ((int64_t)64 << 20)
 #define CALL_MILLISECONDS 60000
+/* Of a service that was not called for a while. */
+#define MOST_CALLS_AT_ONCE 10
 
 /* ---- Settings ---- */
 
@@ -141,8 +143,10 @@ cloud_open(struct drover_provider *provider)
     set_up_http(cloud, cloud->shared_http);
     warn(cloud);
     interval = drover_value_get_number(cloud->config, "rate", 1.0);
-    for (int i = 0; i < SERVICES; i++)
+    for (int i = 0; i < SERVICES; i++) {
         cloud->limiters[i] = drover_limiter_new(interval > 0 ? 1 / interval : 0);
+        drover_limiter_set_burst(cloud->limiters[i], MOST_CALLS_AT_ONCE);
+    }
     cloud->session = session_new(cloud);
     for (int i = 0; i < LISTS; i++)
         cloud->lists[i] = list_new(cloud, (enum list_kind)i);

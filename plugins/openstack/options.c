@@ -57,7 +57,9 @@ const struct drover_option openstack_options[] = {
         .flags = DROVER_OPTION_LENIENT,
         .fallback = "1.0",
         .allowed = "0..",
-        .help = "Least seconds between two calls to the same service of the cloud.",
+        .help =
+            "Seconds from call to call of one service of the cloud. After a time with fewer calls "
+            "up to ten come at once.",
     },
     {
         .path = "boot-timeout",

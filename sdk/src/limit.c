@@ -3,6 +3,9 @@
 
 #include <glib.h>
 
+#define MOST_AT_ONCE 1000
+#define LONG_AGO     (G_MININT64 / 2)
+
 struct drover_turn {
     void (*call)(void *data);
     void *data;
@@ -11,6 +14,7 @@ struct drover_turn {
 struct drover_limiter {
     guint references;
     gint64 interval; /* microseconds from start to start */
+    guint burst;     /* turns at once, 1 to MOST_AT_ONCE */
     gint64 next;     /* when the next turn comes at the earliest, in monotonic microseconds */
     GQueue turns;    /* of struct drover_turn, as asked for */
     GSource *timer;  /* while turns are asked for */
@@ -22,10 +26,18 @@ drover_limiter_new(double calls_per_second)
     struct drover_limiter *limiter = g_new0(struct drover_limiter, 1);
 
     limiter->references = 1;
+    limiter->burst = 1;
+    limiter->next = LONG_AGO;
     if (calls_per_second > 0)
         limiter->interval = (gint64)MIN(G_TIME_SPAN_SECOND / calls_per_second, 1e15);
     g_queue_init(&limiter->turns);
     return limiter;
+}
+
+void
+drover_limiter_set_burst(struct drover_limiter *limiter, unsigned turns)
+{
+    limiter->burst = CLAMP(turns, 1, MOST_AT_ONCE);
 }
 
 struct drover_limiter *
@@ -33,6 +45,13 @@ drover_limiter_ref(struct drover_limiter *limiter)
 {
     limiter->references++;
     return limiter;
+}
+
+/* To the next turn. */
+static void
+set_timer(struct drover_limiter *limiter)
+{
+    g_source_set_ready_time(limiter->timer, MAX(limiter->next, 0));
 }
 
 static void
@@ -58,7 +77,9 @@ drover_limiter_free(struct drover_limiter *limiter)
 static void
 take_turn(struct drover_limiter *limiter)
 {
-    limiter->next = MAX(limiter->next, g_get_monotonic_time()) + limiter->interval;
+    gint64 credit = (limiter->burst - 1) * limiter->interval;
+
+    limiter->next = MAX(limiter->next, g_get_monotonic_time() - credit) + limiter->interval;
 }
 
 static gboolean
@@ -76,7 +97,7 @@ on_time(gpointer data)
         turn->call(turn->data);
     }
     if (limiter->timer != NULL && limiter->turns.length > 0)
-        g_source_set_ready_time(limiter->timer, limiter->next);
+        set_timer(limiter);
     else
         stop_timer(limiter);
     drover_limiter_free(limiter);
@@ -98,7 +119,7 @@ start_timer(struct drover_limiter *limiter)
         return;
     limiter->timer = g_source_new(&ready_at, sizeof(GSource));
     g_source_set_callback(limiter->timer, on_time, limiter, NULL);
-    g_source_set_ready_time(limiter->timer, limiter->next);
+    set_timer(limiter);
     g_source_attach(limiter->timer, g_main_context_get_thread_default());
 }
 
@@ -139,5 +160,5 @@ drover_limiter_hold(struct drover_limiter *limiter, uint32_t milliseconds)
     limiter->next =
         MAX(limiter->next, g_get_monotonic_time() + milliseconds * (gint64)G_TIME_SPAN_MILLISECOND);
     if (limiter->timer != NULL)
-        g_source_set_ready_time(limiter->timer, limiter->next);
+        set_timer(limiter);
 }

@@ -2,10 +2,10 @@
  * drover/limit.h - calls to a cloud no more often than so many a second.
  *
  * A limiter hands out turns, counted from start to start: the first at once, the others in the
- * order in which they were asked for, each an interval after the one before. Nobody waits in a
- * step: a turn is a call back on the thread's main context. One limiter a provider is usual; a
- * driver may have more, say a slower one for calls that change something. drover/http.h asks for
- * its turns by itself.
+ * order in which they were asked for, each an interval after the one before. With a burst, turns
+ * that nobody took are made up for later. Nobody waits in a step: a turn is a call back on the
+ * thread's main context. One limiter a provider is usual; a driver may have more, say a slower one
+ * for calls that change something. drover/http.h asks for its turns by itself.
  *
  * Threads: all functions of one limiter are called on the provider's thread.
  */
@@ -23,6 +23,9 @@ struct drover_turn;
 
 /* 0 or less: no limit. */
 DROVER_EXPORT struct drover_limiter *drover_limiter_new(double calls_per_second);
+/* Since 1.1. How many turns may come at once after a time in which nobody asked: 1, unless set, to
+ * 1000. */
+DROVER_EXPORT void drover_limiter_set_burst(struct drover_limiter *limiter, unsigned turns);
 /* Requests that still use it keep it. NULL is allowed. */
 DROVER_EXPORT void drover_limiter_free(struct drover_limiter *limiter);
 

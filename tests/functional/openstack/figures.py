@@ -51,9 +51,9 @@ def lists_of(launcher):
 
 
 def own_part(ready, active, lists):
-    """Seconds of those from ACTIVE to ready in which the cloud was not just telling of it."""
-    began, ended = max(one for one in lists if one[1] <= ready + 0.01)
-    return ready - ended + max(0, began - active)
+    """Seconds of those from ACTIVE to ready in which the cloud was not answering with a list."""
+    return ready - active - sum(max(0, min(ended, ready) - max(began, active))
+                                for began, ended in lists)
 
 
 def spread(values):

@@ -94,6 +94,38 @@ test_no_limit(void)
     turns_clear(&turns);
 }
 
+/* What nobody took is made up for, but no more than the burst. */
+static void
+test_OS_68_burst(void)
+{
+    struct drover_limiter *limiter = drover_limiter_new(0.001);
+    Turns turns = turns_begin(4);
+
+    drover_limiter_set_burst(limiter, 4);
+    for (int i = 0; i < 6; i++)
+        ask(limiter, &turns, i);
+    turns_wait(&turns);
+    g_assert_cmpuint(turns.turns->len, ==, 4);
+    drover_limiter_free(limiter);
+    turns_clear(&turns);
+}
+
+static void
+test_OS_68_after_the_burst(void)
+{
+    struct drover_limiter *limiter = drover_limiter_new(50);
+    Turns turns = turns_begin(8);
+    gint64 begun = g_get_monotonic_time();
+
+    drover_limiter_set_burst(limiter, 3);
+    for (int i = 0; i < 8; i++)
+        ask(limiter, &turns, i);
+    turns_wait(&turns);
+    g_assert_cmpint(g_get_monotonic_time() - begun, >=, 5 * 20 * G_TIME_SPAN_MILLISECOND);
+    drover_limiter_free(limiter);
+    turns_clear(&turns);
+}
+
 /* Who gives up does not cost the others anything. */
 static void
 test_leaving(void)
@@ -140,6 +172,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/limit/in-order", test_in_order);
     g_test_add_func("/limit/no-limit", test_no_limit);
+    g_test_add_func("/limit/OS-68-burst", test_OS_68_burst);
+    g_test_add_func("/limit/OS-68-after-the-burst", test_OS_68_after_the_burst);
     g_test_add_func("/limit/leaving", test_leaving);
     g_test_add_func("/limit/holding-and-blocking", test_holding_and_blocking);
     return g_test_run();

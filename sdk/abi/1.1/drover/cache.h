@@ -37,7 +37,8 @@ struct drover_cache;
 /* Begins a fetch, which ends with drover_cache_fetched() or _failed(), at once or later. */
 typedef void (*drover_cache_fetch)(struct drover_cache *cache, void *data);
 
-/* A value gets old so long after it was fetched. `release` frees a value; may be NULL. */
+/* A value gets old so long after it was asked for, and not before half of that time has passed
+ * since it came. `release` frees a value; may be NULL. */
 DROVER_EXPORT struct drover_cache *drover_cache_new(uint32_t milliseconds, drover_cache_fetch fetch,
                                                     void (*release)(void *value), void *data);
 /* NULL is allowed. A fetch under way must not report any more. */
