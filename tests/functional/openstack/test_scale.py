@@ -1,7 +1,6 @@
 """Many machines at once: what they cost, how long they take, that another client sees the same."""
 
 import os
-import statistics
 import time
 import unittest
 
@@ -46,8 +45,8 @@ class Scale(RealCase):
         self.assertLess(overhead, 2)
 
     def check_times(self, launcher, nodes):
-        """Median of the seconds from ACTIVE until a node is ready that are Drover's: a cloud that
-        is short of processor time takes seconds to tell what it has."""
+        """Most of the seconds from ACTIVE until a node is ready that are Drover's: a cloud that is
+        short of processor time takes seconds to tell what it has."""
         active, lists = self.cloud.times_of_active(), lists_of(launcher)
         own, ours, drovers = [], [], []
         for node in nodes:
@@ -59,7 +58,7 @@ class Scale(RealCase):
         print(f'the cloud needed for one, from accepted to ACTIVE: {spread(own)}; '
               f'ready after ACTIVE: {spread(ours)}; without the time in which the cloud answered: '
               f'{spread(drovers)}', flush=True)
-        return statistics.median(drovers)
+        return max(drovers)
 
     def check_with_another_client(self, nodes):
         """What openstacksdk sees is what the nodes say."""
