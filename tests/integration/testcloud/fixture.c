@@ -208,8 +208,8 @@ cloud_count(const char *what)
     return count;
 }
 
-guint
-cloud_requests(const char *method, const char *path)
+static guint
+count_requests(const char *method, const char *path, gboolean carried_out)
 {
     g_autofree char *name = g_strdup_printf("log?since=%" JSON_INTEGER_FORMAT, cloud.mark);
     json_t *answer = cloud_ask(name);
@@ -219,21 +219,40 @@ cloud_requests(const char *method, const char *path)
 
     json_array_foreach(json_object_get(answer, "log"), index, entry) count +=
         g_str_equal(json_string_value(json_object_get(entry, "method")), method) &&
-        g_str_has_prefix(json_string_value(json_object_get(entry, "path")), path);
+        g_str_has_prefix(json_string_value(json_object_get(entry, "path")), path) &&
+        !(carried_out && json_is_null(json_object_get(entry, "status")));
     json_decref(answer);
     return count;
+}
+
+guint
+cloud_requests(const char *method, const char *path)
+{
+    return count_requests(method, path, FALSE);
+}
+
+static void
+wait_requests(const char *method, const char *path, guint count, gboolean carried_out)
+{
+    gint64 deadline = g_get_monotonic_time() + LONGEST_WAIT * G_TIME_SPAN_MILLISECOND;
+
+    while (count_requests(method, path, carried_out) < count) {
+        g_assert_cmpint(g_get_monotonic_time(), <, deadline);
+        while (g_main_context_iteration(NULL, FALSE))
+            ;
+    }
 }
 
 void
 cloud_wait_requests(const char *method, const char *path, guint count)
 {
-    gint64 deadline = g_get_monotonic_time() + LONGEST_WAIT * G_TIME_SPAN_MILLISECOND;
+    wait_requests(method, path, count, FALSE);
+}
 
-    while (cloud_requests(method, path) < count) {
-        g_assert_cmpint(g_get_monotonic_time(), <, deadline);
-        while (g_main_context_iteration(NULL, FALSE))
-            ;
-    }
+void
+cloud_wait_carried_out(const char *method, const char *path)
+{
+    wait_requests(method, path, 1, TRUE);
 }
 
 void

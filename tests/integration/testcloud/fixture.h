@@ -48,6 +48,8 @@ guint cloud_count(const char *what);
 guint cloud_requests(const char *method, const char *path);
 /* Until there were so many. */
 void cloud_wait_requests(const char *method, const char *path, guint count);
+/* Until one was carried out, whether its answer was heard or not. */
+void cloud_wait_carried_out(const char *method, const char *path);
 /* Nothing at all is left of what this account had. */
 void cloud_assert_empty(void);
 

@@ -40,7 +40,10 @@ interrupt(const Interruption *interruption)
 
     cloud_fault(interruption->rule);
     output = start_worker(interruption, &pid);
-    cloud_wait_requests(interruption->method, interruption->path, 1);
+    if (interruption->carried_out)
+        cloud_wait_carried_out(interruption->method, interruption->path);
+    else
+        cloud_wait_requests(interruption->method, interruption->path, 1);
     while (!g_str_equal(line, wanted)) {
         g_assert_nonnull(fgets(line, sizeof(line), output));
         g_test_message("%s", line);

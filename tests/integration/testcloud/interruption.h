@@ -11,6 +11,7 @@ typedef struct {
     const char *const *inputs; /* as of work_begin_with() */
     const char *rule;          /* keeps it waiting */
     const char *method, *path; /* the request that shows that it waits */
+    gboolean carried_out;      /* it is, by the cloud, and only nobody hears of it */
     const char *saved;         /* what it must have saved by then */
 } Interruption;
 

@@ -122,6 +122,7 @@ class Server:
         if fault.get('drop') == when:
             raise Cut
         if fault.get('never') == when:
+            await self.finish_body(request)
             await request.reader.read(1)  # until the client hangs up, or speaks out of turn
             raise Cut
 
