@@ -22,7 +22,9 @@ struct upload {
     uint64_t size;
     unsigned repetitions;
     gboolean can_import, imports;
-    int64_t sent; /* when all was sent, or this process took the work up */
+    gboolean is_whole;  /* Glance has said that it has all data */
+    gboolean has_asked; /* for the import, this process has */
+    int64_t sent;       /* when all was sent, or this process took the work up */
     /* Why it fails once what was made is removed. */
     enum drover_failure failure;
     char *reason;
@@ -132,16 +134,26 @@ description(const struct cloud *cloud, struct drover_operation *op)
     return image;
 }
 
+/* FALSE: there is no file. */
+static gboolean
+note_size(struct upload *upload, struct drover_operation *op)
+{
+    const char *path = drover_operation_input(op, "path");
+    struct stat about;
+
+    if (path == NULL || stat(path, &about) != 0)
+        return FALSE;
+    upload->size = (uint64_t)about.st_size;
+    return TRUE;
+}
+
 static enum drover_step
 ask(struct work *work, struct drover_operation *op)
 {
     struct upload *upload = (struct upload *)work;
-    struct stat about;
 
-    if (drover_operation_input(op, "path") == NULL ||
-        stat(drover_operation_input(op, "path"), &about) != 0)
+    if (!note_size(upload, op))
         return drover_operation_fail(op, DROVER_FAILURE_OTHER, "there is no file to upload");
-    upload->size = (uint64_t)about.st_size;
     drover_operation_set_status(op, "asking");
     return work_call(
         work, op,
@@ -175,13 +187,14 @@ imported(struct work *work, struct drover_operation *op)
 }
 
 static enum drover_step
-import(struct upload *upload, struct drover_operation *op)
+import(struct work *work, struct drover_operation *op)
 {
+    struct upload *upload = (struct upload *)work;
     g_autofree char *path = call_path("/images", upload->image, "/import");
     json_t *body = json_pack("{s:{s:s}}", "method", "name", IMPORTED_BY_GLANCE);
 
-    return work_call(&upload->work, op,
-                     call_new(upload->work.cloud, SERVICE_IMAGE, "POST", path, body), imported);
+    upload->has_asked = TRUE;
+    return work_call(work, op, call_new(work->cloud, SERVICE_IMAGE, "POST", path, body), imported);
 }
 
 static enum drover_step
@@ -201,10 +214,9 @@ sent(struct work *work, struct drover_operation *op)
     }
     if (call_failure(work->call) != 0)
         return clean_after_call(upload, op);
+    upload->is_whole = TRUE;
     upload->sent = drover_now();
-    if (upload->imports)
-        return import(upload, op);
-    work->stage = poll;
+    work->stage = upload->imports ? import : poll;
     return DROVER_RUNNING;
 }
 
@@ -252,11 +264,33 @@ wait_or_give_up(struct upload *upload, struct drover_operation *op)
     return work_pause(&upload->work, op, POLL_MILLISECONDS, poll);
 }
 
+/*
+ * What Glance waits for, after a former process was killed; NULL: for nothing. It forgets data that
+ * ended in the middle as soon as it notices that who sent them is gone, which may take a while.
+ */
+static work_stage
+awaited(const struct upload *upload, const json_t *image)
+{
+    const char *state = list_text(image, "status");
+
+    if (!upload->is_whole && g_strcmp0(state, "queued") == 0)
+        return send;
+    if (upload->is_whole && upload->imports && !upload->has_asked &&
+        g_strcmp0(state, "uploading") == 0)
+        return import;
+    return NULL;
+}
+
 static enum drover_step
 judge(struct upload *upload, struct drover_operation *op, const json_t *image)
 {
+    work_stage next = awaited(upload, image);
     g_autofree char *reason = NULL;
 
+    if (next != NULL) {
+        upload->work.stage = next;
+        return DROVER_RUNNING;
+    }
     if (is_coming(image))
         return wait_or_give_up(upload, op);
     if (g_strcmp0(list_text(image, "status"), "active") != 0) {
@@ -287,52 +321,16 @@ polled(struct work *work, struct drover_operation *op)
 }
 
 static enum drover_step
-show(struct upload *upload, struct drover_operation *op, work_stage next)
-{
-    g_autofree char *path = call_path("/images", upload->image, "");
-
-    return work_call(&upload->work, op,
-                     call_new(upload->work.cloud, SERVICE_IMAGE, "GET", path, NULL), next);
-}
-
-static enum drover_step
 poll(struct work *work, struct drover_operation *op)
 {
+    const struct upload *upload = (struct upload *)work;
+    g_autofree char *path = call_path("/images", upload->image, "");
+
     drover_operation_set_status(op, "saving");
-    return show((struct upload *)work, op, polled);
+    return work_call(work, op, call_new(work->cloud, SERVICE_IMAGE, "GET", path, NULL), polled);
 }
 
 /* ---- Being taken up ---- */
-
-/* Data that ended in the middle are forgotten by Glance, which then waits for them again. */
-static enum drover_step
-looked(struct work *work, struct drover_operation *op)
-{
-    struct upload *upload = (struct upload *)work;
-    const char *state;
-
-    if (!call_is_done(work->call))
-        return DROVER_RUNNING;
-    if (call_failure(work->call) != 0)
-        return polled(work, op);
-    state = list_text(call_answer(work->call), "status");
-    if (g_strcmp0(state, "queued") == 0) {
-        work->stage = send;
-        return DROVER_RUNNING;
-    }
-    return judge(upload, op, call_answer(work->call));
-}
-
-static enum drover_step
-look(struct work *work, struct drover_operation *op)
-{
-    struct upload *upload = (struct upload *)work;
-    const char *path = drover_operation_input(op, "path");
-    struct stat about;
-
-    upload->size = path != NULL && stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
-    return show(upload, op, looked);
-}
 
 /* An image that was asked for by a process that has not lived to hear the answer. */
 static enum drover_step
@@ -348,7 +346,7 @@ seek(struct work *work, struct drover_operation *op)
     image = list_find(images, "name", drover_operation_input(op, "name"));
     if (image != NULL)
         take(upload, op, list_text(image, "id"));
-    work->stage = image != NULL ? look : ask;
+    work->stage = image != NULL ? poll : ask;
     return DROVER_RUNNING;
 }
 
@@ -390,7 +388,10 @@ save(const struct work *work)
 {
     const struct upload *upload = (const struct upload *)work;
 
-    return upload->reason == NULL ? json_pack("{s:s*}", "image", upload->image) : NULL;
+    if (upload->reason != NULL)
+        return NULL;
+    return json_pack("{s:s*, s:b, s:b, s:b}", "image", upload->image, "can_import",
+                     upload->can_import, "imports", upload->imports, "whole", upload->is_whole);
 }
 
 static gboolean
@@ -399,10 +400,14 @@ resume(struct work *work, struct drover_operation *op, const json_t *saved)
     struct upload *upload = (struct upload *)work;
     const char *id = list_text(saved, "image");
 
+    upload->can_import = json_is_true(json_object_get(saved, "can_import"));
+    upload->imports = json_is_true(json_object_get(saved, "imports"));
+    upload->is_whole = json_is_true(json_object_get(saved, "whole"));
     upload->sent = drover_now();
+    note_size(upload, op);
     if (id != NULL)
         take(upload, op, id);
-    work->stage = id != NULL ? look : seek;
+    work->stage = id != NULL ? poll : seek;
     return TRUE;
 }
 

@@ -13,7 +13,8 @@
 struct upload {
     struct making making;
     uint64_t size; /* of the file */
-    int64_t sent;  /* when the cloud had all data */
+    int is_whole;  /* the cloud has said that it has all data */
+    int64_t since; /* what the cloud had shown before says nothing */
 };
 
 static enum drover_step send(struct making *making, struct drover_operation *op);
@@ -66,14 +67,23 @@ ask(struct making *making, struct drover_operation *op)
 
 /* ---- Waiting for it ---- */
 
+/*
+ * The cloud forgets data that ended in the middle, and then waits for them again: as soon as it
+ * notices that who sent them, a process that was killed or a connection that broke, is gone.
+ */
 static enum drover_step
-judge(const struct making *making, struct drover_operation *op, const json_t *image)
+judge(struct making *making, struct drover_operation *op, const json_t *image)
 {
+    const struct upload *upload = (const struct upload *)making;
     const char *state = json_string_value(json_object_get(image, "state"));
     const char *fault = json_string_value(json_object_get(image, "fault"));
 
     if (state != NULL && strcmp(state, "READY") == 0)
         return DROVER_DONE;
+    if (state != NULL && strcmp(state, "QUEUED") == 0 && !upload->is_whole) {
+        making->stage = send;
+        return DROVER_RUNNING;
+    }
     if (fault != NULL)
         return drover_operation_fail(op, DROVER_FAILURE_BROKEN, "image %s is in state %s: %s",
                                      image_of(making), state != NULL ? state : "unknown", fault);
@@ -85,7 +95,7 @@ wait_until_saved(struct making *making, struct drover_operation *op)
 {
     const struct upload *upload = (struct upload *)making;
     const json_t *images, *image;
-    enum drover_step step = list_get_after(making->cloud->images, op, upload->sent, &images);
+    enum drover_step step = list_get_after(making->cloud->images, op, upload->since, &images);
 
     if (step != DROVER_DONE)
         return step;
@@ -99,7 +109,7 @@ wait_until_saved(struct making *making, struct drover_operation *op)
 
 /* ---- Its data ---- */
 
-/* A conflict: the answer to an earlier try was lost, and the image has its data. */
+/* A conflict: the image has data of an earlier try, whose answer was lost, or a part of them. */
 static enum drover_step
 sent(struct making *making, struct drover_operation *op)
 {
@@ -114,7 +124,8 @@ sent(struct making *making, struct drover_operation *op)
     }
     if (call_failure(making->call) != 0 && drover_http_status(making->call) != 409)
         return call_fail(making->call, op);
-    upload->sent = drover_now();
+    upload->is_whole = call_failure(making->call) == 0;
+    upload->since = drover_now();
     making->stage = wait_until_saved;
     return DROVER_RUNNING;
 }
@@ -140,22 +151,6 @@ send(struct making *making, struct drover_operation *op)
 
 /* ---- Being taken up ---- */
 
-/* Data that ended in the middle are forgotten by the cloud, which then waits for them again. */
-static enum drover_step
-look(struct making *making, struct drover_operation *op)
-{
-    const json_t *images, *image;
-    enum drover_step step = list_get_after(making->cloud->images, op, making->resumed, &images);
-    const char *state;
-
-    if (step != DROVER_DONE)
-        return step;
-    image = list_find(images, "id", image_of(making));
-    state = json_string_value(json_object_get(image, "state"));
-    making->stage = state != NULL && strcmp(state, "QUEUED") == 0 ? send : wait_until_saved;
-    return DROVER_RUNNING;
-}
-
 /* An image that was asked for by a process that has not lived to hear the answer. */
 static enum drover_step
 seek(struct making *making, struct drover_operation *op)
@@ -169,7 +164,7 @@ seek(struct making *making, struct drover_operation *op)
     image = name != NULL ? list_find(images, "name", name) : NULL;
     if (image != NULL)
         take(making, op, json_string_value(json_object_get(image, "id")));
-    making->stage = image != NULL ? look : ask;
+    making->stage = image != NULL ? wait_until_saved : ask;
     return DROVER_RUNNING;
 }
 
@@ -201,8 +196,8 @@ resume(struct cloud *cloud, struct drover_operation *op, const json_t *saved)
     const char *id = json_string_value(json_object_get(saved, "image"));
     struct upload *upload = begin(cloud, op);
 
-    upload->making.resumed = drover_now();
-    upload->making.stage = id != NULL ? look : seek;
+    upload->making.resumed = upload->since = drover_now();
+    upload->making.stage = id != NULL ? wait_until_saved : seek;
     if (id != NULL)
         take(&upload->making, op, id);
     return 0;

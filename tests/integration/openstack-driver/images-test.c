@@ -182,6 +182,68 @@ test_cancelled(gconstpointer data)
     g_assert_cmpuint(cloud_count("images"), ==, 0);
 }
 
+/* ---- Taken up from a process that was killed ---- */
+
+/* What is left of an upload that fails as the rule wants: the image, since it cannot be removed. */
+static char *
+leave_behind(Provider *provider, const char *rule)
+{
+    g_autoptr(Work) work = NULL;
+
+    cloud_tell("faults", "'faults': [{%s}, {'method': 'DELETE', 'status': 409}]", rule);
+    work = upload(provider);
+    g_assert_false(work->ok);
+    cloud_tell("faults", "'faults': []");
+    return g_strdup(work_id(work));
+}
+
+static Work *
+take_up(Provider *provider, const char *id, const char *more)
+{
+    const char *const inputs[] = {"path",   file.path, "name",     "img-1", "md5", file.checksum,
+                                  "format", "qcow2",   "metadata", TAGS,    NULL};
+    g_autofree char *saved = g_strdup_printf("{\"upload\": {\"image\": \"%s\"%s}}", id, more);
+
+    return work_begin_with(provider, DROVER_TASK_IMAGE_UPLOAD, NULL, inputs, saved);
+}
+
+/* Glance shows the image as one that is being saved until it notices that nobody sends any more. */
+static void
+test_noticed_late(gconstpointer where)
+{
+    g_autofree char *rule = g_strdup_printf("'path': '/%s$', 'upload': 'cut'", (const char *)where);
+    gboolean stages = strcmp(where, "stage") == 0;
+    g_autoptr(Provider) provider = provider_open(NULL, NULL);
+    g_autofree char *id = NULL;
+    g_autoptr(Work) work = NULL;
+
+    cloud_tell("settings", "'forget_after': 1000, 'direct_upload': %s", stages ? "false" : "true");
+    id = leave_behind(provider, rule);
+    work = take_up(provider, id, stages ? ", \"can_import\": true" : "");
+    cloud_wait_requests("GET", "/image/v2/images/", 2);
+    g_assert_false(work->done);
+    cloud_tell("clock", "'advance': 1000");
+    work_wait(work);
+    assert_uploaded(work);
+    openstack_assert_understood();
+}
+
+/* All was sent, and nobody had asked for the import. */
+static void
+test_not_imported(gconstpointer unused)
+{
+    g_autoptr(Provider) provider = provider_open(NULL, NULL);
+    g_autofree char *id = NULL;
+    g_autoptr(Work) work = NULL;
+
+    cloud_tell("settings", "'direct_upload': false");
+    id = leave_behind(provider, "'path': '/import$', 'status': 500");
+    work = take_up(provider, id, ", \"can_import\": true, \"imports\": true, \"whole\": true");
+    work_wait(work);
+    assert_uploaded(work);
+    openstack_assert_understood();
+}
+
 /* ---- Listing ---- */
 
 static void
@@ -249,6 +311,9 @@ main(int argc, char **argv)
         {"/openstack-driver/upload-cancelled-when-asked", test_cancelled, asked},
         {"/openstack-driver/upload-cancelled-while-sending", test_cancelled, sending},
         {"/openstack-driver/upload-cancelled-while-saving", test_cancelled, saving},
+        {"/openstack-driver/taken-up/upload-cut-and-noticed-late", test_noticed_late, "file"},
+        {"/openstack-driver/taken-up/staging-cut-and-noticed-late", test_noticed_late, "stage"},
+        {"/openstack-driver/taken-up/upload-not-imported", test_not_imported, NULL},
         {"/openstack-driver/images-listed", test_lists, NULL},
         {"/openstack-driver/SM-44-listed-anew", test_listed_anew, NULL},
         {NULL, NULL, NULL},

@@ -259,6 +259,56 @@ test_taken_up(gconstpointer data)
     delete_image(provider, work_id(work));
 }
 
+/* ---- A cloud that notices late that data have ended in the middle ---- */
+
+static const Interruption cut = {
+    .kind = DROVER_TASK_IMAGE_UPLOAD,
+    .path = "/images",
+    .rule = PUT "'times': 1, 'upload': 'cut'",
+    .method = "PUT",
+    .saved = "{\"upload\":{\"image\":\"image-000001\"}}",
+};
+
+/* It goes on showing the image as one that is being saved, however often it is asked, and takes no
+ * other data. Once it has noticed, they are sent again. */
+static void
+see_it_notice(Provider *provider, Work *work)
+{
+    cloud_wait_requests("GET", "/images", 2);
+    g_assert_false(work->done);
+    cloud_tell("clock", "'advance': 1000");
+    work_wait(work);
+    assert_uploaded(work);
+    delete_image(provider, work_id(work));
+}
+
+static void
+test_killed_in_the_middle(gconstpointer unused)
+{
+    Interruption interruption = cut;
+    g_autoptr(Provider) provider = provider_open(NULL, NULL);
+    const char *inputs[11];
+    g_autoptr(Work) work = NULL;
+
+    cloud_tell("settings", "'forget_after': 1000");
+    interruption.inputs = set_inputs(inputs, file.path, file.checksum);
+    interrupt(&interruption);
+    work = interruption_take_up(&interruption, provider);
+    see_it_notice(provider, work);
+}
+
+static void
+test_cut_in_the_middle(gconstpointer unused)
+{
+    g_autoptr(Provider) provider = provider_open(NULL, NULL);
+    g_autoptr(Work) work = NULL;
+
+    cloud_tell("settings", "'forget_after': 1000");
+    cloud_fault(cut.rule);
+    work = upload_begin(provider);
+    see_it_notice(provider, work);
+}
+
 /* ---- What images are for ---- */
 
 static void
@@ -339,6 +389,8 @@ main(int argc, char **argv)
         {"/testcloud/FT-14-upload-sent", test_taken_up, &of_uploads[2]},
         {"/testcloud/FT-14-upload-sent-and-heard", test_taken_up, &of_uploads[3]},
         {"/testcloud/FT-14-upload-saving", test_taken_up, &of_uploads[4]},
+        {"/testcloud/FT-14-upload-cut-and-noticed-late", test_killed_in_the_middle, NULL},
+        {"/testcloud/upload-cut-and-noticed-late", test_cut_in_the_middle, NULL},
         {"/testcloud/image-list", test_list, NULL},
         {"/testcloud/image-as-resource", test_as_resource, NULL},
         {"/testcloud/machine-of-it", test_machine_of_it, NULL},

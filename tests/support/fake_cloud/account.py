@@ -10,6 +10,7 @@ Settings, as POST /control/settings takes them; what is not named stays as it is
     active_after     seconds until a machine is ACTIVE
     delete_after     seconds from the DELETE to when it is gone
     ready_after      the same for an image after its data
+    forget_after     seconds until an image has forgotten data that ended in the middle
     ssh_address      every machine's address; null: each has one of its own in 127.0.0.0/8
     ssh_port         every machine's port; null: none is named
     listener         null, or what listens at the address of each machine: listeners.py
@@ -33,6 +34,7 @@ SETTINGS = {
     'active_after': 0.1,
     'delete_after': 0.1,
     'ready_after': 0.1,
+    'forget_after': 0,
     'ssh_address': None,
     'ssh_port': None,
     'listener': None,
@@ -217,7 +219,7 @@ class Account:
     # ---- Images' data ----
 
     async def receive_image(self, thing, pieces, result):
-        """`result`: what a fault wants: "stuck", "checksum", "killed"."""
+        """`result`: what a fault wants: "cut", "stuck", "checksum", "killed"."""
         if thing.at(self.now)['state'] != 'QUEUED':
             raise Refused(409, 'conflict', f'image {thing.id} has its data already')
         sums = {'md5': hashlib.md5(usedforsecurity=False), 'sha256': hashlib.sha256()}
@@ -229,9 +231,12 @@ class Account:
                     one.update(piece)
                 saving['received'] += len(piece)
                 self.find('image', thing.id)  # or else nobody wants the rest
+            if result == 'cut':
+                raise ConnectionResetError('as the test wants')
         except OSError:
             if thing.at(self.now) is not None:
-                thing.change(self.now, {'state': 'QUEUED', 'received': 0})
+                thing.then(self.now + self.settings['forget_after'],
+                           {'state': 'QUEUED', 'received': 0})
             raise
         found = {name: one.hexdigest() for name, one in sums.items()}
         if result == 'stuck':

@@ -22,7 +22,8 @@ What happens; several may stand in one rule and take effect in this order:
                            "zone": NAME, "address", "port", "listener"; "connection": {...} fields
                            of the connection that the cloud names itself
     "delete": "stays", "error", "deleted" (listed as such for ever); others: fake_openstack
-    "upload": "checksum", "stuck", "killed"
+    "upload": "cut" (the data end in the middle, and so does the connection), "checksum", "stuck",
+                           "killed"
     "lag": S               a list shows what was so long ago
     "drop": "after", "never": "after"
                            the same, and it was done

@@ -135,9 +135,11 @@ class Glance:
                 md5.update(piece)
                 sha512.update(piece)
                 size += len(piece)
+            if fault.get('upload') == 'cut':
+                raise ConnectionResetError('as the test wants')
         except OSError:
             if thing.at(project.now) is not None:
-                thing.change(project.now, {'status': 'queued'})
+                thing.then(project.now + project.settings['forget_after'], {'status': 'queued'})
             raise
         result = {'size': size, 'checksum': md5.hexdigest(), 'sha512': sha512.hexdigest()}
         if fault.get('upload') == 'checksum':

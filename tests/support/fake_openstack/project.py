@@ -22,6 +22,7 @@ Settings, as POST /control/settings takes them; what is not named stays as it is
     floating_active_after, floating_shown_after
                       seconds until a floating IP is ACTIVE, and is in its server's record
     ready_after       the same for an image after its data
+    forget_after      seconds until an image has forgotten data that ended in the middle
     address           every server's address; null: each has one of its own in 127.0.0.0/8
     cells_down        TRUE: records of servers have nothing but their id
     console           text of every console
@@ -73,6 +74,7 @@ SETTINGS = {
     'floating_active_after': 0,
     'floating_shown_after': 0,
     'ready_after': 0.1,
+    'forget_after': 0,
     'address': None,
     'cells_down': False,
     'console': 'first line\nsecond line\n',
