@@ -3,7 +3,8 @@
     monitoring.py ROOT
 
 promtool checks the rules, runs their tests, and checks the dashboard's expressions; every metric
-that they and docs/monitoring.md name is one that a launcher exports.
+that they and docs/monitoring.md name is one that a launcher exports. And what it exports of its own
+is in docs/monitoring.md, and is seen in the dashboard, or watched by an alert.
 """
 
 import json
@@ -50,25 +51,28 @@ def exported(root):
             for name in re.findall(r'"((?:drover|process)_[a-z_]+)"', source.read_text())}
 
 
+def names(*texts):
+    return {SUFFIX.sub('', name) for text in texts for name in NAME.findall(text)}
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     folder = root / 'packaging/monitoring'
-    found = list(expressions(json.loads((folder / 'drover-dashboard.json').read_text())))
+    dashboard = json.loads((folder / 'drover-dashboard.json').read_text())
+    found = list(expressions(dashboard))
     good = [run('promtool', 'check', 'rules', folder / 'drover-alerts.yml'),
             run('promtool', 'test', 'rules', folder / 'drover-alerts-test.yml'),
             check_expressions(found)]
     known = exported(root)
-    texts = [text for _, text in found]
-    texts.append((folder / 'drover-alerts.yml').read_text())
-    texts += re.findall(r'`(drover_[a-z_]+)`', (root / 'docs/monitoring.md').read_text())
-    for name in sorted({SUFFIX.sub('', name) for text in texts for name in NAME.findall(text)}):
-        if name not in known:
-            print(f'{name} is not exported')
-            good.append(False)
-    documented = set(NAME.findall((root / 'docs/monitoring.md').read_text()))
-    for name in sorted(known - documented):
-        if name.startswith('drover_'):
-            print(f'{name} is not in docs/monitoring.md')
+    document = (root / 'docs/monitoring.md').read_text()
+    seen = names(json.dumps(dashboard), (folder / 'drover-alerts.yml').read_text())
+    named = names(*re.findall(r'`(drover_[a-z_]+)`', document))
+    own = {name for name in known if name.startswith('drover_')}
+    for wrong, what in (((seen | named) - known, 'is not exported'),
+                        (own - names(document), 'is not in docs/monitoring.md'),
+                        (own - seen, 'is neither in the dashboard nor in an alert')):
+        for name in sorted(wrong):
+            print(name, what)
             good.append(False)
     print(f'{len(found)} expressions, {len(known)} metrics looked at')
     return 0 if all(good) and found else 1
