@@ -95,9 +95,9 @@ drover_helper_try_load(const char *path, char **reason)
     GPid pid;
 
     if (program == NULL ||
-        !g_spawn_async_with_pipes(NULL, words, NULL,
-                                  G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
-                                  NULL, &pid, NULL, &output, NULL, NULL))
+        !g_spawn_async_with_pipes(
+            NULL, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDERR_TO_DEV_NULL,
+            drover_process_restore_files, NULL, &pid, NULL, &output, NULL, NULL))
         return TRUE;
     survived = wait_for_word(output, &in_time);
     close(output);
@@ -117,9 +117,10 @@ spawn(const char *program, const char *name, int theirs, GPid *pid, GError **err
     const char *words[] = {program, "--serve", name, NULL};
     const int targets[] = {DROVER_TRANSPORT_FD};
 
-    return g_spawn_async_with_pipes_and_fds(
-        NULL, words, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, -1,
-        -1, -1, &theirs, targets, 1, pid, NULL, NULL, NULL, error);
+    return g_spawn_async_with_pipes_and_fds(NULL, words, NULL,
+                                            G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL,
+                                            drover_process_restore_files, NULL, -1, -1, -1, &theirs,
+                                            targets, 1, pid, NULL, NULL, NULL, error);
 }
 
 gboolean

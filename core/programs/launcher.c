@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "launcher/commands.h"
 #include "programs/daemon.h"
 #include "programs/launcher-options.h"
@@ -170,7 +171,7 @@ work(const LauncherOptions *options)
     Program program = {0};
     int status = EXIT_SUCCESS;
 
-    program_allow_files();
+    drover_process_allow_files();
     if (!set_up_process(options, &error))
         status = program_fail(options->program, error->message);
     else if (options->log_config != NULL &&

@@ -2,11 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "config/log-config.h"
-
-#define MOST_FILES 65536
 
 /* The version of Nodepool whose behaviour this is. */
 #define NODEPOOL_VERSION "11.0.0"
@@ -40,15 +37,4 @@ program_use_log_config(const char *program, const char *path)
         program_fail(program, text);
     }
     return used;
-}
-
-void
-program_allow_files(void)
-{
-    struct rlimit files;
-
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= MOST_FILES)
-        return;
-    files.rlim_cur = MIN(files.rlim_max, MOST_FILES);
-    setrlimit(RLIMIT_NOFILE, &files);
 }

@@ -12,8 +12,3 @@ int program_fail(const char *program, const char *message);
  * when it cannot be used.
  */
 gboolean program_use_log_config(const char *program, const char *path);
-/*
- * Lets this process open as many files as the system allows it, up to 65,536: the usual limit of
- * 1,024 is there for programs that use select(), which this is none of.
- */
-void program_allow_files(void);

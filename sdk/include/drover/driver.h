@@ -30,6 +30,8 @@
  * own provider only. Functions of the SDK are called on that thread too, except those marked "any
  * thread".
  *
+ * Files: descriptors may be above 1,023, so select() cannot be used; poll() can.
+ *
  * Memory: who allocates frees. A string handed over in either direction is valid until the call
  * returns, unless its comment says longer. Times are milliseconds, monotonic.
  */

@@ -2,6 +2,7 @@
 hangs, talks nonsense, or loses its launcher."""
 
 import os
+import resource
 import signal
 import unittest
 
@@ -85,6 +86,16 @@ class Life(IsolatedCase):
         self.assertNotIn('very-secret', read(f'/proc/{host}/cmdline'))
         self.assertNotIn('very-secret', read(f'/proc/{host}/environ'))
         self.assertEqual(launcher.find_log('very-secret'), [])
+
+    def test_it_may_open_as_many_files_as_its_launcher_at_the_start(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (500, hard))
+        launcher = self.start()
+        host = self.host_of(launcher)
+        self.assertEqual(resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE),
+                         (min(hard, 65536), hard))
+        self.assertEqual(resource.prlimit(host, resource.RLIMIT_NOFILE), (500, hard))
 
     def test_it_ends_with_its_launcher(self):
         launcher = self.start()
