@@ -337,6 +337,19 @@ class Elsewhere(InABrowser):
 class Many(InABrowser):
     COUNT = 1500
 
+    def look_without_list(self, text, total):
+        """The list of all cannot be had: the page says so, and asks again by itself."""
+        shown = 'document.getElementById("shown")'
+        self.browser.call('Network.enable')
+        self.addCleanup(self.browser.call, 'Network.disable')
+        self.browser.call('Network.setBlockedURLs', urls=['*/node-list'])
+        self.browser.press('Escape')
+        self.browser.write(text)
+        self.browser.wait(f'{shown}.innerText.endsWith("The other {total - 1000} machines are not '
+                          f'known now.") && {shown}.className === "bad"')
+        self.browser.call('Network.setBlockedURLs', urls=[])
+        self.browser.wait(f'{shown}.innerText === "1 of {total}" && {shown}.className === "dim"')
+
     def test_more_than_are_told(self):
         """All are counted, and the filter finds each."""
         record = {'state': 'ready', 'provider': 'elsewhere', 'pool': 'far', 'type': ['x'],
@@ -366,6 +379,7 @@ class Many(InABrowser):
             self.browser.wait(f'document.getElementById("shown").innerText === "1 of {total}" && '
                               f'document.getElementById("nodes").innerText.includes('
                               f'"machine-{number:05}")')
+        self.look_without_list(f'machine-{number:05}', total)
         took = self.browser.value('''(() => {
             const began = performance.now();
             document.getElementById("filter").value = "";
