@@ -1,6 +1,7 @@
 /*
  * What the client library's threads hand to the core loop: answers to operations, and events. They
- * are delivered in batches, in the order in which they came. For handle.c, session.c and operation.c only.
+ * are delivered in batches, in the order in which they came. For handle.c, session.c and
+ * operation.c only.
  *
  *     operation begins ─► expected ─┐ the library answers
  *                                   ├──────────────────────► queue ─► delivered on the core loop
