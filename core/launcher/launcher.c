@@ -207,6 +207,8 @@ on_node(const char *id, const DroverNode *old, const DroverNode *new_node, gpoin
     drover_usage_note(launcher->parts.usage, id, new_node);
     drover_standby_note_node(launcher->standby, old, new_node);
     drover_backing_note_node(launcher->parts.backings, id, new_node);
+    for (guint i = 0; i < launcher->managers->len; i++)
+        drover_manager_note_node(launcher->managers->pdata[i], id, new_node);
     for (guint i = 0; i < launcher->pools->len; i++)
         drover_pool_note_node(launcher->pools->pdata[i], id, new_node);
     if (new_node != NULL)

@@ -375,10 +375,15 @@ drover_manager_clean_leaks(DroverManager *manager)
 }
 
 void
-drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
+drover_manager_note_node(DroverManager *manager, const char *id, const DroverNode *node)
 {
     if (manager->registrar != NULL)
-        drover_registrar_node_deleted(manager->registrar, node);
+        drover_registrar_note_node(manager->registrar, id, node);
+}
+
+void
+drover_manager_node_deleted(DroverManager *manager, const DroverNode *node)
+{
     /* One that never had a machine makes no room. */
     if (manager->facts != NULL && node->external_id != NULL)
         drover_facts_note_deleted(manager->facts);

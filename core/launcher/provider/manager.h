@@ -88,6 +88,8 @@ guint drover_manager_active(const DroverManager *manager);
 void drover_manager_step(DroverManager *manager);
 /* Looks for what is leaked at the cloud. */
 void drover_manager_clean_leaks(DroverManager *manager);
+/* A node changed, or is gone (NULL). Those of other providers are ignored. */
+void drover_manager_note_node(DroverManager *manager, const char *id, const DroverNode *node);
 /* News of a node of this provider. */
 void drover_manager_node_deleted(DroverManager *manager, const DroverNode *node);
 void drover_manager_deregister(DroverManager *manager, const DroverNode *node);

@@ -21,6 +21,7 @@ typedef struct {
     gboolean first;       /* never compared since this registrar exists */
     gboolean reached;     /* since the last step: fill its slots */
     gboolean unreachable; /* at the first attempt: its free nodes are no use to anybody */
+    gboolean touched;     /* the next step looks at it */
 } Machine;
 
 struct _DroverRegistrar {
@@ -32,7 +33,9 @@ struct _DroverRegistrar {
     DroverSlotMachine *slot_machines;
     Machine *machines;
     guint n_machines;
-    GHashTable *changing; /* ids of nodes with a change under way */
+    DroverSlotTable *table; /* of the provider's nodes */
+    GPtrArray *touched;     /* of Machine */
+    GHashTable *changing;   /* ids of nodes with a change under way */
     DroverLock *lock;
     gboolean lock_wanted, settled, retired;
     gboolean dirty; /* something happened since the last step */
@@ -63,6 +66,7 @@ registrar_unref(DroverRegistrar *registrar)
     g_free(registrar->machines);
     g_free(registrar->slot_machines);
     g_hash_table_unref(registrar->changing);
+    g_ptr_array_unref(registrar->touched);
     g_free(registrar->provider);
     g_free(registrar->launcher);
     g_free(registrar);
@@ -105,6 +109,27 @@ machine_text(const DroverRegistrar *registrar, const Machine *machine)
 
     return g_strdup_printf("%s (user %s, port %d)", identity->name, identity->username,
                            identity->port);
+}
+
+/* ---- What the next step looks at ---- */
+
+static void
+touch(DroverRegistrar *registrar, Machine *machine)
+{
+    registrar->dirty = TRUE;
+    if (machine->touched)
+        return;
+    machine->touched = TRUE;
+    g_ptr_array_add(registrar->touched, machine);
+}
+
+/* `index` may be DROVER_NO_MACHINE. */
+static void
+touch_index(DroverRegistrar *registrar, int index)
+{
+    registrar->dirty = TRUE;
+    if (index != DROVER_NO_MACHINE)
+        touch(registrar, &registrar->machines[index]);
 }
 
 /* ---- The lock ---- */
@@ -183,6 +208,7 @@ on_registered(const DroverChangeResult *result, gpointer user_data)
     /* What the server refuses is tried again by the next sync only. */
     if (result->outcome != DROVER_CHANGE_DONE && result->outcome != DROVER_CHANGE_REFUSED)
         errand->machine->due = TRUE;
+    touch(errand->registrar, errand->machine);
     note_outcome(errand->registrar, result);
 }
 
@@ -190,19 +216,22 @@ static void
 on_node_changed(const DroverChangeResult *result, gpointer user_data)
 {
     g_autoptr(Errand) errand = user_data;
+    DroverRegistrar *registrar = errand->registrar;
     DroverLogSubject subject = {
-        .logger = LOGGER, .node_id = errand->node_id, .provider = errand->registrar->provider};
+        .logger = LOGGER, .node_id = errand->node_id, .provider = registrar->provider};
 
-    g_hash_table_remove(errand->registrar->changing, errand->node_id);
+    g_hash_table_remove(registrar->changing, errand->node_id);
     if (result->outcome == DROVER_CHANGE_DONE)
-        drover_log(DROVER_LOG_INFO, &subject, "Node of provider %s %s", errand->registrar->provider,
+        drover_log(DROVER_LOG_INFO, &subject, "Node of provider %s %s", registrar->provider,
                    errand->verb);
     else if (result->outcome == DROVER_CHANGE_BUSY)
         drover_log(DROVER_LOG_WARNING, &subject, "Node is locked by somebody; not %s now",
                    errand->verb);
     /* A busy node is looked at again by the next sync only. */
-    if (result->outcome != DROVER_CHANGE_BUSY)
-        note_outcome(errand->registrar, result);
+    if (result->outcome == DROVER_CHANGE_BUSY || registrar->retired)
+        return;
+    touch_index(registrar, drover_slot_table_find(registrar->table, errand->node_id));
+    note_outcome(registrar, result);
 }
 
 static json_t *
@@ -375,6 +404,7 @@ on_reached(const DroverTaskResult *result, gpointer user_data)
         machine->unreachable = machine->first;
     }
     machine->first = FALSE;
+    touch(registrar, machine);
     step_again(registrar);
 }
 
@@ -428,8 +458,12 @@ deregister_all(DroverRegistrar *registrar, const GPtrArray *nodes)
 }
 
 static void
-step_machine(DroverRegistrar *registrar, Machine *machine, const DroverSlotRow *row)
+step_machine(DroverRegistrar *registrar, Machine *machine)
 {
+    g_autoptr(DroverSlotRow) row =
+        drover_slot_table_row(registrar->table, index_of(machine, registrar));
+
+    machine->touched = FALSE;
     deregister_all(registrar, row->excess);
     if (machine->unreachable) {
         machine->unreachable = FALSE;
@@ -447,45 +481,39 @@ step_machine(DroverRegistrar *registrar, Machine *machine, const DroverSlotRow *
     }
 }
 
-static GPtrArray *
-own_nodes(const DroverRegistrar *registrar)
-{
-    GPtrArray *own = g_ptr_array_new();
-    DroverCacheIter iter;
-    gpointer object;
-
-    drover_cache_iter_init(&iter, drover_cluster_nodes(registrar->cluster));
-    while (drover_cache_iter_next(&iter, NULL, &object))
-        if (g_strcmp0(((DroverNode *)object)->provider, registrar->provider) == 0)
-            g_ptr_array_add(own, object);
-    return own;
-}
-
 void
 drover_registrar_step(DroverRegistrar *registrar)
 {
-    g_autoptr(GPtrArray) nodes = NULL;
-    g_autoptr(DroverSlotTable) table = NULL;
+    g_autoptr(GPtrArray) unknown = NULL, touched = NULL;
 
     /* A lock that was lost with the session is wanted again at once. */
     if (registrar->retired || (!registrar->dirty && drover_lock_is_held(registrar->lock)) ||
         !drover_cluster_is_complete(registrar->cluster) || !may_write(registrar))
         return;
     registrar->dirty = FALSE;
-    nodes = own_nodes(registrar);
-    table = drover_slot_table_new(registrar->slot_machines, registrar->n_machines, nodes);
-    deregister_all(registrar, table->unknown);
-    for (guint i = 0; i < registrar->n_machines; i++)
-        step_machine(registrar, &registrar->machines[i], &table->rows[i]);
+    touched = g_steal_pointer(&registrar->touched);
+    registrar->touched = g_ptr_array_new();
+    unknown = drover_slot_table_unknown(registrar->table);
+    deregister_all(registrar, unknown);
+    for (guint i = 0; i < touched->len; i++)
+        step_machine(registrar, touched->pdata[i]);
 }
 
 void
-drover_registrar_node_deleted(DroverRegistrar *registrar, const DroverNode *node)
+drover_registrar_note_node(DroverRegistrar *registrar, const char *id, const DroverNode *node)
 {
-    for (guint i = 0; i < registrar->n_machines; i++)
-        if (drover_machine_identity_is_of(&registrar->slot_machines[i].identity, node))
-            registrar->machines[i].due = TRUE;
-    registrar->dirty = TRUE;
+    int before = drover_slot_table_find(registrar->table, id);
+    const DroverNode *own =
+        node != NULL && g_strcmp0(node->provider, registrar->provider) == 0 ? node : NULL;
+
+    drover_slot_table_note(registrar->table, id, own);
+    if (own == NULL && before != DROVER_NO_MACHINE) {
+        registrar->machines[before].due = TRUE;
+        touch_index(registrar, before);
+    } else if (own != NULL && drover_node_is_free(own)) {
+        /* Others are not written to, and have their places until they are gone. */
+        touch_index(registrar, drover_slot_table_find(registrar->table, id));
+    }
 }
 
 static gboolean
@@ -493,8 +521,10 @@ on_sync_time(gpointer user_data)
 {
     DroverRegistrar *registrar = user_data;
 
-    for (guint i = 0; i < registrar->n_machines; i++)
+    for (guint i = 0; i < registrar->n_machines; i++) {
         registrar->machines[i].due = registrar->machines[i].compare = TRUE;
+        touch(registrar, &registrar->machines[i]);
+    }
     step_again(registrar);
     return G_SOURCE_CONTINUE;
 }
@@ -537,6 +567,19 @@ take_machine(DroverRegistrar *registrar, const DroverProviderConfig *config, gui
         g_strdup(drover_value_get_string(machine->config, "username", ""));
     slot_machine->identity.port =
         (int)drover_value_get_integer(machine->config, "connection-port", 0);
+    touch(registrar, own);
+}
+
+static void
+take_nodes(DroverRegistrar *registrar)
+{
+    DroverCacheIter iter;
+    const char *id;
+    gpointer node;
+
+    drover_cache_iter_init(&iter, drover_cluster_nodes(registrar->cluster));
+    while (drover_cache_iter_next(&iter, &id, &node))
+        drover_registrar_note_node(registrar, id, node);
 }
 
 DroverRegistrar *
@@ -553,12 +596,14 @@ drover_registrar_new(DroverCluster *cluster, DroverRunner *runner,
     registrar->runner = runner;
     registrar->provider = g_strdup(config->name);
     registrar->launcher = g_strconcat(config->driver, " driver", NULL);
-    registrar->dirty = TRUE;
+    registrar->touched = g_ptr_array_new();
     registrar->n_machines = machines->len;
     registrar->machines = g_new0(Machine, machines->len);
     registrar->slot_machines = g_new0(DroverSlotMachine, machines->len);
     for (guint i = 0; i < machines->len; i++)
         take_machine(registrar, config, i, g_ptr_array_index(machines, i));
+    registrar->table = drover_slot_table_new(registrar->slot_machines, registrar->n_machines);
+    take_nodes(registrar);
     registrar->changing = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     registrar->lock = drover_lock_new(drover_cluster_session(cluster), directory, TRUE, NULL);
     registrar->timer = g_timeout_add_seconds(sync_interval, on_sync_time, registrar);
@@ -568,10 +613,9 @@ drover_registrar_new(DroverCluster *cluster, DroverRunner *runner,
 const struct drover_value *
 drover_registrar_machine(const DroverRegistrar *registrar, const DroverNode *node)
 {
-    for (guint i = 0; i < registrar->n_machines; i++)
-        if (drover_machine_identity_is_of(&registrar->slot_machines[i].identity, node))
-            return registrar->machines[i].machine->config;
-    return NULL;
+    int index = drover_slot_table_machine_of(registrar->table, node);
+
+    return index != DROVER_NO_MACHINE ? registrar->machines[index].machine->config : NULL;
 }
 
 void
@@ -586,5 +630,6 @@ drover_registrar_free(DroverRegistrar *registrar)
     g_source_remove(registrar->timer);
     drover_lock_free(registrar->lock);
     registrar->lock = NULL;
+    g_clear_pointer(&registrar->table, drover_slot_table_free);
     registrar_unref(registrar);
 }

@@ -27,8 +27,8 @@ DroverRegistrar *drover_registrar_new(DroverCluster *cluster, DroverRunner *runn
                                       guint sync_interval);
 /* Does what there is to do. Call it when the cluster or a node of the provider changed. */
 void drover_registrar_step(DroverRegistrar *registrar);
-/* A node of the provider is gone: fill its slot at once. */
-void drover_registrar_node_deleted(DroverRegistrar *registrar, const DroverNode *node);
+/* A node changed, or is gone (NULL): the next step fills its slot. Those of others are ignored. */
+void drover_registrar_note_node(DroverRegistrar *registrar, const char *id, const DroverNode *node);
 /*
  * Takes a free node away whose machine does not answer. Needs no lock but the node's: whoever
  * registers the provider's machines finds the slot empty, and fills it when the machine is back.

@@ -2,12 +2,16 @@
 
 #include <string.h>
 
-gboolean
-drover_machine_identity_is_of(const DroverMachineIdentity *identity, const DroverNode *node)
-{
-    return g_strcmp0(identity->name, node->hostname) == 0 &&
-           g_strcmp0(identity->username, node->username) == 0 && identity->port == node->port;
-}
+/* Nodes by their ids: older ones first. */
+typedef GTree Standing;
+
+struct _DroverSlotTable {
+    const DroverSlotMachine *machines;
+    GHashTable *indexes; /* DroverMachineIdentity -> index */
+    GHashTable *nodes;   /* id -> DroverNode */
+    guint n_machines;
+    Standing **standing; /* at each machine, and behind the last one those of unknown machines */
+};
 
 static guint
 hash_identity(gconstpointer key)
@@ -22,8 +26,91 @@ equal_identity(gconstpointer a, gconstpointer b)
 {
     const DroverMachineIdentity *left = a, *right = b;
 
-    return left->port == right->port && strcmp(left->name, right->name) == 0 &&
-           strcmp(left->username, right->username) == 0;
+    return left->port == right->port && g_strcmp0(left->name, right->name) == 0 &&
+           g_strcmp0(left->username, right->username) == 0;
+}
+
+/* ---- Life ---- */
+
+static int
+compare_ids(gconstpointer a, gconstpointer b)
+{
+    return strcmp(a, b);
+}
+
+DroverSlotTable *
+drover_slot_table_new(const DroverSlotMachine *machines, guint n_machines)
+{
+    DroverSlotTable *table = g_new0(DroverSlotTable, 1);
+
+    table->machines = machines;
+    table->n_machines = n_machines;
+    table->indexes = g_hash_table_new(hash_identity, equal_identity);
+    table->nodes =
+        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)drover_node_unref);
+    table->standing = g_new0(Standing *, n_machines + 1);
+    for (guint i = 0; i <= n_machines; i++)
+        table->standing[i] = g_tree_new(compare_ids);
+    for (guint i = 0; i < n_machines; i++)
+        g_hash_table_insert(table->indexes, (gpointer)&machines[i].identity, GUINT_TO_POINTER(i));
+    return table;
+}
+
+void
+drover_slot_table_free(DroverSlotTable *table)
+{
+    for (guint i = 0; i <= table->n_machines; i++)
+        g_tree_unref(table->standing[i]);
+    g_free(table->standing);
+    g_hash_table_unref(table->nodes);
+    g_hash_table_unref(table->indexes);
+    g_free(table);
+}
+
+/* ---- Nodes ---- */
+
+int
+drover_slot_table_machine_of(const DroverSlotTable *table, const DroverNode *node)
+{
+    DroverMachineIdentity identity = {node->hostname, node->username, node->port};
+    gpointer index;
+
+    if (node->hostname == NULL || node->username == NULL ||
+        !g_hash_table_lookup_extended(table->indexes, &identity, NULL, &index))
+        return DROVER_NO_MACHINE;
+    return GPOINTER_TO_INT(index);
+}
+
+int
+drover_slot_table_find(const DroverSlotTable *table, const char *id)
+{
+    const DroverNode *node = g_hash_table_lookup(table->nodes, id);
+
+    return node != NULL ? drover_slot_table_machine_of(table, node) : DROVER_NO_MACHINE;
+}
+
+static Standing *
+standing_with(const DroverSlotTable *table, const DroverNode *node)
+{
+    int machine = drover_slot_table_machine_of(table, node);
+
+    return table->standing[machine != DROVER_NO_MACHINE ? (guint)machine : table->n_machines];
+}
+
+void
+drover_slot_table_note(DroverSlotTable *table, const char *id, const DroverNode *node)
+{
+    const DroverNode *before = g_hash_table_lookup(table->nodes, id);
+
+    if (before != NULL) {
+        g_tree_remove(standing_with(table, before), before->id);
+        g_hash_table_remove(table->nodes, id);
+    }
+    if (node == NULL)
+        return;
+    drover_node_ref((DroverNode *)node);
+    g_hash_table_insert(table->nodes, node->id, (gpointer)node);
+    g_tree_insert(standing_with(table, node), node->id, (gpointer)node);
 }
 
 static gboolean
@@ -33,16 +120,25 @@ takes_a_place(const DroverNode *node)
            node->state != DROVER_NODE_DELETED;
 }
 
-static DroverSlotRow *
-find_row(DroverSlotTable *table, GHashTable *rows, const DroverNode *node)
+/* Of those that take a place. */
+static GPtrArray *
+nodes_of(Standing *standing)
 {
-    DroverMachineIdentity identity = {node->hostname, node->username, node->port};
-    gpointer index;
+    GPtrArray *nodes = g_ptr_array_new();
 
-    if (node->hostname == NULL || !g_hash_table_lookup_extended(rows, &identity, NULL, &index))
-        return NULL;
-    return &table->rows[GPOINTER_TO_UINT(index)];
+    for (GTreeNode *one = g_tree_node_first(standing); one != NULL; one = g_tree_node_next(one))
+        if (takes_a_place(g_tree_node_value(one)))
+            g_ptr_array_add(nodes, g_tree_node_value(one));
+    return nodes;
 }
+
+GPtrArray *
+drover_slot_table_unknown(const DroverSlotTable *table)
+{
+    return nodes_of(table->standing[table->n_machines]);
+}
+
+/* ---- Rows ---- */
 
 static gboolean
 put_into_its_slot(DroverSlotRow *row, const DroverNode *node)
@@ -54,80 +150,41 @@ put_into_its_slot(DroverSlotRow *row, const DroverNode *node)
     return TRUE;
 }
 
+/* Looks from `*place` on, where those before it went. */
 static void
-put_anywhere(DroverSlotRow *row, const DroverNode *node)
+put_anywhere(DroverSlotRow *row, const DroverNode *node, guint *place)
 {
-    for (guint i = 0; i < row->places->len; i++) {
-        if (row->places->pdata[i] == NULL) {
-            row->places->pdata[i] = (gpointer)node;
-            return;
-        }
-    }
-    g_ptr_array_add(row->excess, (gpointer)node);
+    while (*place < row->places->len && row->places->pdata[*place] != NULL)
+        ++*place;
+    if (*place < row->places->len)
+        row->places->pdata[*place] = (gpointer)node;
+    else
+        g_ptr_array_add(row->excess, (gpointer)node);
 }
 
-/* Older ids first, so that the same nodes always give the same table. */
-static gint
-compare_nodes(gconstpointer a, gconstpointer b)
+DroverSlotRow *
+drover_slot_table_row(const DroverSlotTable *table, guint machine)
 {
-    return strcmp((*(DroverNode *const *)a)->id, (*(DroverNode *const *)b)->id);
-}
-
-static GHashTable *
-make_rows(DroverSlotTable *table, const DroverSlotMachine *machines)
-{
-    GHashTable *rows = g_hash_table_new(hash_identity, equal_identity);
-
-    for (guint i = 0; i < table->n_rows; i++) {
-        table->rows[i].places = g_ptr_array_sized_new(machines[i].slots);
-        g_ptr_array_set_size(table->rows[i].places, (gint)machines[i].slots);
-        table->rows[i].excess = g_ptr_array_new();
-        g_hash_table_insert(rows, (gpointer)&machines[i].identity, GUINT_TO_POINTER(i));
-    }
-    return rows;
-}
-
-DroverSlotTable *
-drover_slot_table_new(const DroverSlotMachine *machines, guint n_machines, const GPtrArray *nodes)
-{
-    DroverSlotTable *table = g_new0(DroverSlotTable, 1);
-    g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(nodes->len);
+    DroverSlotRow *row = g_new0(DroverSlotRow, 1);
+    g_autoptr(GPtrArray) nodes = nodes_of(table->standing[machine]);
     g_autoptr(GPtrArray) left_over = g_ptr_array_new();
-    g_autoptr(GHashTable) rows = NULL;
+    guint place = 0;
 
-    table->n_rows = n_machines;
-    table->rows = g_new0(DroverSlotRow, n_machines);
-    table->unknown = g_ptr_array_new();
-    rows = make_rows(table, machines);
-    g_ptr_array_extend(sorted, (GPtrArray *)nodes, NULL, NULL);
-    g_ptr_array_sort(sorted, compare_nodes);
-
-    for (guint i = 0; i < sorted->len; i++) {
-        const DroverNode *node = g_ptr_array_index(sorted, i);
-        DroverSlotRow *row = find_row(table, rows, node);
-
-        if (!takes_a_place(node))
-            continue;
-        if (row == NULL)
-            g_ptr_array_add(table->unknown, (gpointer)node);
-        else if (!put_into_its_slot(row, node))
-            g_ptr_array_add(left_over, (gpointer)node);
-    }
-    for (guint i = 0; i < left_over->len; i++) {
-        const DroverNode *node = g_ptr_array_index(left_over, i);
-        put_anywhere(find_row(table, rows, node), node);
-    }
-    return table;
+    row->places = g_ptr_array_sized_new(table->machines[machine].slots);
+    g_ptr_array_set_size(row->places, (gint)table->machines[machine].slots);
+    row->excess = g_ptr_array_new();
+    for (guint i = 0; i < nodes->len; i++)
+        if (!put_into_its_slot(row, nodes->pdata[i]))
+            g_ptr_array_add(left_over, nodes->pdata[i]);
+    for (guint i = 0; i < left_over->len; i++)
+        put_anywhere(row, left_over->pdata[i], &place);
+    return row;
 }
 
 void
-drover_slot_table_free(DroverSlotTable *table)
+drover_slot_row_free(DroverSlotRow *row)
 {
-    for (guint i = 0; i < table->n_rows; i++) {
-        g_ptr_array_unref(table->rows[i].places);
-        g_ptr_array_unref(table->rows[i].excess);
-    }
-    g_free(table->rows);
-    g_ptr_array_unref(table->unknown);
-    g_free(table);
+    g_ptr_array_unref(row->places);
+    g_ptr_array_unref(row->excess);
+    g_free(row);
 }

@@ -25,10 +25,22 @@ nodes_new(void)
     return g_ptr_array_new_with_free_func((GDestroyNotify)drover_node_unref);
 }
 
+static void
+note_all(DroverSlotTable *table, const GPtrArray *nodes)
+{
+    for (guint i = 0; i < nodes->len; i++) {
+        const DroverNode *node = g_ptr_array_index(nodes, i);
+        drover_slot_table_note(table, node->id, node);
+    }
+}
+
 static DroverSlotTable *
 table_of_two(const GPtrArray *nodes)
 {
-    return drover_slot_table_new(two_machines, G_N_ELEMENTS(two_machines), nodes);
+    DroverSlotTable *table = drover_slot_table_new(two_machines, G_N_ELEMENTS(two_machines));
+
+    note_all(table, nodes);
+    return table;
 }
 
 /* The ids of an array, blanks between; '-' for an empty place. */
@@ -48,11 +60,15 @@ static void
 check_table(const DroverSlotTable *table, const char *alpha, const char *alpha_excess,
             const char *beta, const char *beta_excess, const char *unknown)
 {
-    check_ids(table->rows[0].places, alpha);
-    check_ids(table->rows[0].excess, alpha_excess);
-    check_ids(table->rows[1].places, beta);
-    check_ids(table->rows[1].excess, beta_excess);
-    check_ids(table->unknown, unknown);
+    g_autoptr(DroverSlotRow) first = drover_slot_table_row(table, 0);
+    g_autoptr(DroverSlotRow) second = drover_slot_table_row(table, 1);
+    g_autoptr(GPtrArray) rest = drover_slot_table_unknown(table);
+
+    check_ids(first->places, alpha);
+    check_ids(first->excess, alpha_excess);
+    check_ids(second->places, beta);
+    check_ids(second->excess, beta_excess);
+    check_ids(rest, unknown);
 }
 
 static void
@@ -60,10 +76,11 @@ test_empty(void)
 {
     g_autoptr(GPtrArray) nodes = nodes_new();
     g_autoptr(DroverSlotTable) table = table_of_two(nodes);
-    g_autoptr(DroverSlotTable) nothing = drover_slot_table_new(NULL, 0, nodes);
+    g_autoptr(DroverSlotTable) nothing = drover_slot_table_new(NULL, 0);
+    g_autoptr(GPtrArray) unknown = drover_slot_table_unknown(nothing);
 
     check_table(table, "- -", "", "-", "", "");
-    g_assert_cmpuint(nothing->n_rows, ==, 0);
+    g_assert_cmpuint(unknown->len, ==, 0);
 }
 
 static void
@@ -192,21 +209,68 @@ check_place(const DroverSlotRow *row, const DroverNode *node)
 }
 
 static void
-check_row(const DroverSlotTable *table, const DroverSlotMachine *machine, const DroverSlotRow *row,
+check_row(const DroverSlotTable *table, guint machine, const DroverSlotRow *row, guint slots,
           const GPtrArray *nodes)
 {
     guint empty = 0;
 
-    g_assert_cmpuint(row->places->len, ==, machine->slots);
+    g_assert_cmpuint(row->places->len, ==, slots);
     for (guint i = 0; i < row->places->len; i++)
         empty += row->places->pdata[i] == NULL;
     g_assert_true(row->excess->len == 0 || empty == 0);
     for (guint i = 0; i < nodes->len; i++) {
         const DroverNode *node = g_ptr_array_index(nodes, i);
 
-        if (takes_a_place(node) && drover_machine_identity_is_of(&machine->identity, node))
+        if (takes_a_place(node) && drover_slot_table_machine_of(table, node) == (int)machine)
             check_place(row, node);
     }
+}
+
+static guint
+count_places(const GPtrArray *nodes)
+{
+    guint count = 0;
+
+    for (guint i = 0; i < nodes->len; i++)
+        count += takes_a_place(nodes->pdata[i]);
+    return count;
+}
+
+/* Some change, and some go; `nodes` are those that stay, in any order. */
+static void
+change_some(DroverSlotTable *table, GPtrArray *nodes)
+{
+    for (guint i = nodes->len; i > 0; i--) {
+        g_autofree char *id = g_strdup(((DroverNode *)nodes->pdata[i - 1])->id);
+        DroverNode *node = NULL;
+
+        if (g_test_rand_bit())
+            continue;
+        g_ptr_array_remove_index_fast(nodes, i - 1);
+        if (g_test_rand_bit()) {
+            node = random_node((guint)g_ascii_strtoull(id, NULL, 10));
+            g_ptr_array_add(nodes, node);
+        }
+        drover_slot_table_note(table, id, node);
+    }
+}
+
+static void
+check_any_table(const DroverSlotTable *table, const DroverSlotMachine *machines, guint n_machines,
+                const GPtrArray *nodes)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    g_autoptr(GPtrArray) unknown = drover_slot_table_unknown(table);
+
+    count_all(unknown, seen);
+    for (guint i = 0; i < n_machines; i++) {
+        g_autoptr(DroverSlotRow) row = drover_slot_table_row(table, i);
+
+        count_all(row->places, seen);
+        count_all(row->excess, seen);
+        check_row(table, i, row, machines[i].slots, nodes);
+    }
+    g_assert_cmpuint(g_hash_table_size(seen), ==, count_places(nodes));
 }
 
 static void
@@ -218,23 +282,16 @@ check_random_table(void)
         {{"alpha", "zuul", 23}, (guint)g_test_rand_int_range(0, 5)},
         {{"beta", "zuul", 22}, (guint)g_test_rand_int_range(0, 5)},
     };
-    guint n_nodes = (guint)g_test_rand_int_range(0, 40), expected = 0;
+    guint n_nodes = (guint)g_test_rand_int_range(0, 40);
     g_autoptr(GPtrArray) nodes = nodes_new();
-    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
-    g_autoptr(DroverSlotTable) table = NULL;
+    g_autoptr(DroverSlotTable) table = drover_slot_table_new(machines, G_N_ELEMENTS(machines));
 
     for (guint i = 0; i < n_nodes; i++)
         g_ptr_array_insert(nodes, g_test_rand_int_range(0, (gint)i + 1), random_node(i));
-    for (guint i = 0; i < n_nodes; i++)
-        expected += takes_a_place(nodes->pdata[i]);
-    table = drover_slot_table_new(machines, G_N_ELEMENTS(machines), nodes);
-    count_all(table->unknown, seen);
-    for (guint i = 0; i < table->n_rows; i++) {
-        count_all(table->rows[i].places, seen);
-        count_all(table->rows[i].excess, seen);
-        check_row(table, &machines[i], &table->rows[i], nodes);
-    }
-    g_assert_cmpuint(g_hash_table_size(seen), ==, expected);
+    note_all(table, nodes);
+    check_any_table(table, machines, G_N_ELEMENTS(machines), nodes);
+    change_some(table, nodes);
+    check_any_table(table, machines, G_N_ELEMENTS(machines), nodes);
 }
 
 static void
