@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "driver/tags.h"
+#include "launcher/provider/label-errors.h"
 #include "launcher/provider/label.h"
 
 #define LOGGER               "driver.facts"
@@ -45,8 +46,8 @@ struct _DroverFacts {
     gpointer user_data;
     Fact *limits, *usage, *zones;
     GHashTable *costs, *ready; /* "pool\nlabel" -> Fact */
-    GHashTable *broken;        /* label -> why */
-    GHashTable *failed;        /* label -> why its last launch failed */
+    DroverLabelErrors *broken;
+    GHashTable *failed; /* label -> why its last launch failed */
     DroverResources *available, *unlimited, *one_instance;
     /* What was available is not believed until there is a new answer, or for some time. */
     gboolean refused;
@@ -169,10 +170,8 @@ fact_drop(gpointer data)
 }
 
 static void
-note_answer(Fact *fact)
+note_answer(Fact *fact, gint64 keep)
 {
-    gint64 keep = subjects[fact->subject].keep_seconds;
-
     fact->known = TRUE;
     fact->failing = FALSE;
     fact->answered = g_get_monotonic_time();
@@ -228,8 +227,11 @@ on_answer(const DroverTaskResult *result, gpointer user_data)
     if (facts != NULL) {
         if (result->ok)
             subjects[fact->subject].take(fact, result);
-        if (result->ok || take_refusal(fact, result))
-            note_answer(fact);
+        if (result->ok)
+            note_answer(fact, subjects[fact->subject].keep_seconds);
+        else if (take_refusal(fact, result))
+            note_answer(fact,
+                        MIN(subjects[fact->subject].keep_seconds, DROVER_LABEL_ERROR_SECONDS));
         else
             note_failure(fact, result);
         g_clear_pointer(&facts->available, drover_resources_unref);
@@ -406,18 +408,16 @@ drover_facts_forget_zones(DroverFacts *facts)
 void
 drover_facts_break_label(DroverFacts *facts, const char *label, const char *why)
 {
-    if (g_hash_table_contains(facts->broken, label))
-        return;
-    drover_log_for(DROVER_LOG_ERROR, LOGGER,
-                   "Label %s cannot work in provider %s as it is configured: %s", label,
-                   facts->config->name, why);
-    g_hash_table_insert(facts->broken, g_strdup(label), g_strdup(why));
+    if (drover_label_errors_add(facts->broken, label, why, g_get_monotonic_time()))
+        drover_log_for(DROVER_LOG_ERROR, LOGGER,
+                       "Label %s cannot work in provider %s as it is configured: %s", label,
+                       facts->config->name, why);
 }
 
 const char *
 drover_facts_label_error(const DroverFacts *facts, const char *label)
 {
-    return g_hash_table_lookup(facts->broken, label);
+    return drover_label_errors_why(facts->broken, label, g_get_monotonic_time());
 }
 
 gboolean
@@ -433,6 +433,7 @@ void
 drover_facts_note_made(DroverFacts *facts, const char *label)
 {
     g_hash_table_remove(facts->failed, label);
+    drover_label_errors_remove(facts->broken, label);
 }
 
 /* ---- Life ---- */
@@ -454,7 +455,7 @@ drover_facts_new(DroverCluster *cluster, DroverRunner *runner, const struct drov
     facts->zones = fact_new(facts, ZONES, NULL, NULL);
     facts->costs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, fact_drop);
     facts->ready = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, fact_drop);
-    facts->broken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    facts->broken = drover_label_errors_new();
     facts->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     facts->unlimited = drover_resources_new(INFINITY);
     facts->one_instance = drover_resources_new(0);
@@ -472,7 +473,7 @@ drover_facts_free(DroverFacts *facts)
     fact_drop(facts->zones);
     g_hash_table_unref(facts->costs);
     g_hash_table_unref(facts->ready);
-    g_hash_table_unref(facts->broken);
+    drover_label_errors_free(facts->broken);
     g_hash_table_unref(facts->failed);
     drover_resources_unref(facts->available);
     drover_resources_unref(facts->unlimited);

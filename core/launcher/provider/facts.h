@@ -49,7 +49,7 @@ void drover_facts_doubt_available(DroverFacts *facts);
 /* A machine is gone: what waits for room may look again now. */
 void drover_facts_note_deleted(DroverFacts *facts);
 
-/* Never asked twice. NULL: not known yet. */
+/* Asked once, unless there was no answer but that the label cannot work. NULL: not known yet. */
 const DroverResources *drover_facts_cost(DroverFacts *facts, const char *pool, const char *label);
 /* Whether a machine of the label could be made if there were room. */
 DroverFactAnswer drover_facts_label_ready(DroverFacts *facts, const char *pool, const char *label);
@@ -58,7 +58,8 @@ gboolean drover_facts_zones(DroverFacts *facts, const char *const **zones);
 /* A machine could not be made in one of them: they may be others now. */
 void drover_facts_forget_zones(DroverFacts *facts);
 
-/* Labels that can never work as they are configured: the error set. */
+/* Labels that can never work as they are configured: the error set. They get another chance from
+ * time to time; their cost is asked for again then. */
 void drover_facts_break_label(DroverFacts *facts, const char *label, const char *why);
 /* Why it is in the error set, or NULL. */
 const char *drover_facts_label_error(const DroverFacts *facts, const char *label);
