@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "fault.h"
+#include "redirection.h"
 #include "session.h"
 
-#define MOST_REDIRECTIONS 30
 /* Without a byte of a file moving. */
 #define FILE_STALL_MILLISECONDS 120000
 
@@ -19,7 +19,8 @@ struct call {
 
     struct drover_http_request *request; /* the present one, or the last */
     unsigned generation;                 /* of the token that it has */
-    gboolean repeated;
+    int microversion;                    /* that it has, of Nova */
+    gboolean repeated, negotiated_anew;
     unsigned redirections;
     GSource *soon; /* to end it without a request */
 
@@ -187,21 +188,11 @@ note_request_id(const struct call *call)
                             call->path, id);
 }
 
-static gboolean
-is_redirection(int status)
-{
-    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
 /* FALSE: it leads nowhere. */
 static gboolean
 follow(struct call *call)
 {
-    const char *location = drover_http_header(call->request, "Location");
-    g_autofree char *url = location != NULL
-                               ? g_uri_resolve_relative(drover_http_request_url(call->request),
-                                                        location, G_URI_FLAGS_ENCODED, NULL)
-                               : NULL;
+    g_autofree char *url = redirection_of(call->request);
 
     if (url == NULL || ++call->redirections > MOST_REDIRECTIONS)
         return FALSE;
@@ -211,19 +202,37 @@ follow(struct call *call)
     return TRUE;
 }
 
+static void
+repeat(struct call *call)
+{
+    drover_http_request_free(call->request);
+    call->request = NULL;
+    advance(call);
+}
+
 /* FALSE: the token was refused for good. */
 static gboolean
 repeat_with_new_token(struct call *call)
 {
-    if (call->repeated || call->file != NULL ||
-        !session_refused(call->cloud->session, call->generation)) {
-        session_refused_again(call->cloud->session);
+    if (call->repeated || !session_refused(call->cloud->session, call->service, call->generation)) {
+        session_refused_again(call->cloud->session, call->service);
         return FALSE;
     }
     call->repeated = TRUE;
-    drover_http_request_free(call->request);
-    call->request = NULL;
-    advance(call);
+    repeat(call);
+    return TRUE;
+}
+
+/* Another release of Nova runs than the one that told its versions. FALSE: that was heard before.
+ */
+static gboolean
+repeat_with_new_version(struct call *call)
+{
+    if (call->negotiated_anew || call->service != SERVICE_COMPUTE)
+        return FALSE;
+    call->negotiated_anew = TRUE;
+    session_doubt_version(call->cloud->session, call->microversion);
+    repeat(call);
     return TRUE;
 }
 
@@ -236,11 +245,13 @@ on_answer(struct drover_http_request *request, void *data)
     note_request_id(call);
     if (status == 401 && repeat_with_new_token(call))
         return;
-    if (is_redirection(status) && follow(call))
+    if (status == 406 && repeat_with_new_version(call))
+        return;
+    if (redirection_is(status) && follow(call))
         return;
     if (status > 0 && status < 400)
-        session_accepted(call->cloud->session);
-    if (is_redirection(status))
+        session_accepted(call->cloud->session, call->service);
+    if (redirection_is(status))
         set_failure(call, DROVER_FAILURE_OTHER,
                     "the cloud redirects a call in a circle, or nowhere");
     else if (drover_http_failure(request) != 0)
@@ -259,8 +270,7 @@ set_headers(struct call *call)
     if (token != NULL)
         drover_http_request_set_header(call->request, "X-Auth-Token", token);
     if (call->service == SERVICE_COMPUTE) {
-        g_autofree char *version =
-            g_strdup_printf("2.%d", session_microversion(call->cloud->session));
+        g_autofree char *version = g_strdup_printf("2.%d", call->microversion);
         g_autofree char *with_name = g_strconcat("compute ", version, NULL);
 
         drover_http_request_set_header(call->request, "OpenStack-API-Version", with_name);
@@ -291,6 +301,7 @@ send_to(struct call *call, const char *url)
     call->request =
         drover_http_request_new(call->shared ? cloud->shared_http : cloud->http, call->method, url);
     call->generation = session_generation(call->cloud->session);
+    call->microversion = session_microversion(call->cloud->session);
     set_headers(call);
     set_body(call);
     drover_http_request_set_limiter(call->request, call->cloud->limiters[call->service]);
@@ -419,6 +430,12 @@ call_header(const struct call *call, const char *name)
 }
 
 gboolean
+call_found_nothing(const struct call *call)
+{
+    return call->failure == DROVER_FAILURE_NOT_FOUND && call->request != NULL;
+}
+
+gboolean
 call_was_not_sent(const struct call *call)
 {
     return call->request == NULL;
@@ -437,7 +454,9 @@ call_sent(const struct call *call)
 enum drover_step
 call_fail_as(const struct call *call, struct drover_operation *op, enum drover_failure failure)
 {
-    enum drover_step step = drover_operation_fail(op, failure, "%s", call->message);
+    gboolean has_no_service = failure == DROVER_FAILURE_NOT_FOUND && call->request == NULL;
+    enum drover_step step = drover_operation_fail(
+        op, has_no_service ? DROVER_FAILURE_PERMANENT : failure, "%s", call->message);
 
     if (call->request != NULL && drover_http_retry_after(call->request) > 0)
         drover_operation_retry_after(op, drover_http_retry_after(call->request));

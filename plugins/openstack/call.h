@@ -25,7 +25,7 @@ void call_set_shared(struct call *call);
 void call_set_own(struct call *call);
 /* The whole query, as a link to the next page has it. */
 void call_set_query(struct call *call, const char *query);
-/* A file as the body, sent once and for as long as it moves at all. */
+/* A file as the body, sent for as long as it moves at all. */
 void call_set_file(struct call *call, const char *path);
 
 /* `done` is called exactly once, never before this returns, unless the call is freed. */
@@ -47,11 +47,14 @@ int call_status(const struct call *call);
 /* An object; NULL when the answer is something else. */
 const json_t *call_answer(struct call *call);
 const char *call_header(const struct call *call, const char *name);
+/* Whether the service has said that there is no such thing. */
+gboolean call_found_nothing(const struct call *call);
 /* Whether the cloud cannot have heard of it. */
 gboolean call_was_not_sent(const struct call *call);
 uint64_t call_sent(const struct call *call);
 
-/* Ends the operation: `return call_fail(call, op);` */
+/* Ends the operation: `return call_fail(call, op);`. With DROVER_FAILURE_NOT_FOUND only when the
+ * service has said that. */
 enum drover_step call_fail(const struct call *call, struct drover_operation *op);
 enum drover_step call_fail_as(const struct call *call, struct drover_operation *op,
                               enum drover_failure failure);

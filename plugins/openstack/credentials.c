@@ -124,11 +124,26 @@ credentials_url_is_v3(const char *auth_url)
 }
 
 static const char *
+own_link(const json_t *version)
+{
+    size_t index;
+    json_t *link;
+
+    json_array_foreach(json_object_get(version, "links"), index, link)
+    {
+        if (g_strcmp0(json_string_value(json_object_get(link, "rel")), "self") == 0)
+            return json_string_value(json_object_get(link, "href"));
+    }
+    return NULL;
+}
+
+static const char *
 link_of_v3(const json_t *versions)
 {
     const json_t *list = json_object_get(versions, "versions");
+    const char *found = NULL;
     size_t index;
-    json_t *version, *link = NULL;
+    json_t *version;
 
     if (json_is_object(list))
         list = json_object_get(list, "values");
@@ -136,10 +151,10 @@ link_of_v3(const json_t *versions)
     {
         const char *id = json_string_value(json_object_get(version, "id"));
 
-        if (id != NULL && g_str_has_prefix(id, "v3"))
-            link = json_array_get(json_object_get(version, "links"), 0);
+        if (found == NULL && id != NULL && g_str_has_prefix(id, "v3"))
+            found = own_link(version);
     }
-    return json_string_value(json_object_get(link, "href"));
+    return found;
 }
 
 char *
@@ -150,7 +165,9 @@ credentials_v3_url(const char *auth_url, const json_t *versions)
 
     if (credentials_url_is_v3(auth_url))
         return g_steal_pointer(&url);
-    return link != NULL ? without_slash(link) : g_strconcat(url, "/v3", NULL);
+    if (link != NULL)
+        return without_slash(link);
+    return g_str_has_suffix(url, "/v2.0") ? NULL : g_strconcat(url, "/v3", NULL);
 }
 
 gint64
@@ -160,4 +177,15 @@ credentials_time(const char *text)
     g_autoptr(GDateTime) time = text != NULL ? g_date_time_new_from_iso8601(text, utc) : NULL;
 
     return time != NULL ? g_date_time_to_unix(time) * G_USEC_PER_SEC : 0;
+}
+
+int64_t
+credentials_life(const json_t *token)
+{
+    gint64 issued = credentials_time(json_string_value(json_object_get(token, "issued_at")));
+    gint64 ends = credentials_time(json_string_value(json_object_get(token, "expires_at")));
+
+    if (issued == 0)
+        issued = g_get_real_time();
+    return MAX((ends - issued) / 1000, 0);
 }

@@ -127,24 +127,55 @@ endpoint_find(const struct settings *settings, const json_t *catalog, enum servi
 
 /* ---- Versions ---- */
 
+/* The part of the address before that of its path, or all of it. `found`: whether there is it. Free
+ * with g_free(). */
+static char *
+before_part(const char *url, const char *pattern, gboolean *found)
+{
+    g_autoptr(GRegex) form = g_regex_new(pattern, 0, 0, NULL);
+    g_autoptr(GMatchInfo) match = NULL;
+    int begin = (int)strlen(url), end;
+
+    *found = g_regex_match(form, url, 0, &match);
+    if (*found)
+        g_match_info_fetch_pos(match, 1, &begin, &end);
+    return g_strndup(url, (gsize)begin);
+}
+
 char *
 endpoint_of_compute(const char *url, char **versions)
 {
-    const char *present = strstr(url, "/v2.1");
-    const char *old = strstr(url, "/v2");
+    gboolean is_new, is_old;
+    g_autofree char *new_root = before_part(url, "[^/](/v2\\.1)(/|$)", &is_new);
+    g_autofree char *old_root = before_part(url, "[^/](/v2(\\.0)?)(/|$)", &is_old);
 
-    if (present != NULL) {
-        g_autofree char *base = g_strndup(url, (gsize)(present - url) + strlen("/v2.1"));
+    *versions = g_strconcat(is_new ? new_root : old_root, "/v2.1/", NULL);
+    return is_new ? g_strdup(url) : g_strconcat(old_root, "/v2.1", NULL);
+}
 
-        *versions = g_strconcat(base, "/", NULL);
-        return g_strdup(url);
-    }
+gboolean
+endpoint_compute_is_fixed(const struct settings *settings)
+{
+    return override(settings, SERVICE_COMPUTE) != NULL &&
+           settings_of_service(settings, SERVICE_COMPUTE, "api_version") != NULL;
+}
+
+/* Of one version, or, as some proxies lead to it, of all that there are. */
+const json_t *
+endpoint_version(const json_t *answer)
+{
+    const json_t *one = json_object_get(answer, "version");
+    size_t index;
+    json_t *version;
+
+    if (json_is_object(one))
+        return one;
+    json_array_foreach(json_object_get(answer, "versions"), index, version)
     {
-        g_autofree char *root = old != NULL ? g_strndup(url, (gsize)(old - url)) : g_strdup(url);
-
-        *versions = g_strconcat(root, "/v2.1/", NULL);
-        return g_strconcat(root, "/v2.1", NULL);
+        if (g_strcmp0(text_of(version, "id"), "v2.1") == 0)
+            return version;
     }
+    return NULL;
 }
 
 int
@@ -162,7 +193,7 @@ endpoint_microversion(const char *text)
 int
 endpoint_choose_microversion(const struct settings *settings, const json_t *answer, GError **error)
 {
-    const json_t *version = json_object_get(answer, "version");
+    const json_t *version = endpoint_version(answer);
     const char *wish = settings_of_service(settings, SERVICE_COMPUTE, "default_microversion");
     int most = MAX(endpoint_microversion(text_of(version, "version")), 1);
     int least = MAX(endpoint_microversion(text_of(version, "min_version")), 1);

@@ -5,12 +5,17 @@
 #include "credentials.h"
 #include "endpoint.h"
 #include "fault.h"
+#include "redirection.h"
 
-/* A token that ends within this time is renewed before it is used. */
+/* A token that ends within this time is renewed before it is used. Should Keystone not answer for
+ * so long, the old one is used as long as it lasts. */
 #define MARGIN_MILLISECONDS         120000
+#define RENEWAL_MILLISECONDS        20000
 #define FIRST_PAUSE_MILLISECONDS    1000
 #define LONGEST_PAUSE_MILLISECONDS  60000
 #define LONGEST_OUTAGE_MILLISECONDS 5000
+/* How long a version of Nova is used that was not told but guessed. */
+#define GUESS_MILLISECONDS 300000
 
 struct waiter {
     void (*ready)(void *data);
@@ -29,18 +34,22 @@ struct session {
     int64_t expires, lifetime; /* monotonic milliseconds; 0: never */
     int64_t margin;
     unsigned generation;
+    unsigned redirections; /* of the login, or the discovery, under way */
 
     /* The last login failed, or the token that it gave was refused. */
     enum drover_failure failure;
     char *message;
     unsigned failures;
     int64_t not_before;
-    unsigned refusals;
-    int64_t forced; /* when a token was last thrown away because it was refused */
+    unsigned refusals[SERVICES];
+    int64_t forced[SERVICES]; /* when a token was last thrown away because it was refused */
+    char *missing;            /* there is no such service as the last call is for; NULL: there is */
 
     /* Nova. */
     struct drover_http_request *discovery;
-    int microversion; /* -1: not known */
+    int microversion;       /* -1: not known */
+    int64_t guessed_until;  /* 0: Nova has told it */
+    char *compute_endpoint; /* as it was found, and what is used */
     char *compute_url;
 };
 
@@ -71,11 +80,16 @@ session_reset(struct session *session)
     g_clear_pointer(&session->login_url, g_free);
     g_clear_pointer(&session->project_id, g_free);
     g_clear_pointer(&session->catalog, json_decref);
+    g_clear_pointer(&session->compute_endpoint, g_free);
     g_clear_pointer(&session->compute_url, g_free);
     g_clear_pointer(&session->message, g_free);
+    g_clear_pointer(&session->missing, g_free);
     session->microversion = -1;
-    session->failures = session->refusals = 0;
-    session->not_before = session->forced = 0;
+    session->guessed_until = 0;
+    session->failures = 0;
+    session->not_before = 0;
+    memset(session->refusals, 0, sizeof session->refusals);
+    memset(session->forced, 0, sizeof session->forced);
 }
 
 void
@@ -175,14 +189,26 @@ answer_of(const struct drover_http_request *call)
 static void
 take_expiry(struct session *session, const json_t *token)
 {
-    gint64 expires = credentials_time(json_string_value(json_object_get(token, "expires_at")));
-    int64_t left = (expires - g_get_real_time()) / 1000;
+    int64_t life = credentials_life(token);
     gboolean was_short = session->lifetime > 0 && session->lifetime < 2 * MARGIN_MILLISECONDS;
 
-    session->expires = expires != 0 ? drover_now() + MAX(left, 0) : 0;
+    session->expires = life > 0 ? drover_now() + life : 0;
     /* Where all tokens are short they must last some time all the same. */
-    session->margin = was_short && left < 2 * MARGIN_MILLISECONDS ? left / 2 : MARGIN_MILLISECONDS;
-    session->lifetime = expires != 0 ? MAX(left, 1) : 0;
+    session->margin = was_short && life < 2 * MARGIN_MILLISECONDS ? life / 2 : MARGIN_MILLISECONDS;
+    session->lifetime = life;
+}
+
+/* Nova may have moved since the catalog was read last. */
+static void
+compare_compute(struct session *session)
+{
+    g_autofree char *url = endpoint_find(session->cloud->settings, session->catalog,
+                                         SERVICE_COMPUTE, session_project(session));
+
+    if (g_strcmp0(url, session->compute_endpoint) == 0)
+        return;
+    session->microversion = -1;
+    g_clear_pointer(&session->discovery, drover_http_request_free);
 }
 
 /* FALSE when there is no sense in the answer. */
@@ -192,7 +218,9 @@ take_token(struct session *session, const struct drover_http_request *call)
     const char *secret = drover_http_header(call, "X-Subject-Token");
     json_t *answer = answer_of(call);
     json_t *token = json_object_get(answer, "token");
-    gboolean makes_sense = secret != NULL && json_is_object(token);
+    json_t *catalog = json_object_get(token, "catalog"); /* a login without a scope has none */
+    gboolean makes_sense =
+        secret != NULL && json_is_object(token) && (catalog == NULL || json_is_array(catalog));
 
     if (makes_sense) {
         g_free(session->token);
@@ -201,71 +229,153 @@ take_token(struct session *session, const struct drover_http_request *call)
         session->token = g_strdup(secret);
         session->project_id =
             g_strdup(json_string_value(json_object_get(json_object_get(token, "project"), "id")));
-        session->catalog = json_incref(json_object_get(token, "catalog"));
+        session->catalog = json_incref(catalog);
         session->generation++;
         session->failures = 0;
         take_expiry(session, token);
+        compare_compute(session);
     }
     json_decref(answer);
     return makes_sense;
 }
 
+/* The address of version 3 that was found may be none, or not any more. */
+static void
+doubt_login_url(struct session *session)
+{
+    if (!credentials_url_is_v3(settings_auth(session->cloud->settings, "auth_url")))
+        g_clear_pointer(&session->login_url, g_free);
+}
+
+static void
+end_login(struct session *session)
+{
+    drover_http_request_free(session->login);
+    session->login = NULL;
+    session->redirections = 0;
+    tell(session);
+}
+
+/* Where the answer leads to; NULL: nowhere, or in a circle. */
+static char *
+next_address(struct session *session, const struct drover_http_request *call)
+{
+    char *url = redirection_of(call);
+
+    if (url != NULL && ++session->redirections <= MOST_REDIRECTIONS)
+        return url;
+    g_free(url);
+    return NULL;
+}
+
+static void log_in_at(struct session *session, const char *url);
+
 static void
 on_login(struct drover_http_request *call, void *data)
 {
     struct session *session = data;
+    g_autofree char *next = next_address(session, call);
 
-    if (drover_http_failure(call) != 0)
+    if (next != NULL) {
+        log_in_at(session, next);
+        return;
+    }
+    if (drover_http_status(call) == 404)
+        doubt_login_url(session);
+    if (drover_http_failure(call) != 0) {
         note_failed_call(session, call, "the login at the cloud failed");
-    else if (!take_token(session, call))
+    } else if (!take_token(session, call)) {
         note_failure(session, DROVER_FAILURE_OTHER, "the login at the cloud failed",
                      "the answer has no token");
-    else
+        doubt_login_url(session);
+    } else {
         drover_provider_log(session->cloud->provider, DROVER_DEBUG, "Logged in at %s",
                             session->login_url);
-    session->login = NULL;
-    drover_http_request_free(call);
-    tell(session);
+    }
+    end_login(session);
+}
+
+static gboolean
+is_usable(const struct session *session)
+{
+    return session->token != NULL && (session->expires == 0 || drover_now() < session->expires);
+}
+
+static void
+log_in_at(struct session *session, const char *url)
+{
+    json_t *body = credentials_request(session->cloud->settings);
+    char *text = json_dumps(body, JSON_COMPACT);
+
+    drover_http_request_free(session->login);
+    session->login = drover_http_request_new(session->cloud->shared_http, "POST", url);
+    drover_http_request_set_header(session->login, "Accept", "application/json");
+    drover_http_request_set_json(session->login, text);
+    drover_http_request_set_idempotent(session->login, 1);
+    if (is_usable(session))
+        drover_http_request_set_number(session->login, DROVER_HTTP_LIMIT, RENEWAL_MILLISECONDS);
+    drover_http_request_start(session->login, on_login, session);
+    free(text);
+    json_decref(body);
 }
 
 static void
 log_in(struct session *session)
 {
     g_autofree char *url = g_strconcat(session->login_url, "/auth/tokens", NULL);
-    json_t *body = credentials_request(session->cloud->settings);
-    char *text = json_dumps(body, JSON_COMPACT);
 
-    session->login = drover_http_request_new(session->cloud->shared_http, "POST", url);
-    drover_http_request_set_header(session->login, "Accept", "application/json");
-    drover_http_request_set_json(session->login, text);
-    drover_http_request_set_idempotent(session->login, 1);
-    drover_http_request_start(session->login, on_login, session);
-    free(text);
-    json_decref(body);
+    log_in_at(session, url);
 }
 
-/* Whatever is answered: without a list of versions the usual address is tried. */
+/* Whether it may be another answer at another time. */
+static gboolean
+is_passing(const struct drover_http_request *call)
+{
+    int status = drover_http_status(call);
+
+    return status == 0 || status == 408 || status == 413 || status == 429 || status >= 500;
+}
+
+static void ask_for_versions_at(struct session *session, const char *url);
+
+/* Without a list of versions the usual address is tried. */
 static void
 on_versions(struct drover_http_request *call, void *data)
 {
     struct session *session = data;
     const char *auth_url = settings_auth(session->cloud->settings, "auth_url");
+    g_autofree char *next = next_address(session, call);
+    json_t *answer;
 
-    if (drover_http_status(call) == 0) {
-        note_failed_call(session, call, "the login at the cloud failed");
-        session->login = NULL;
-        drover_http_request_free(call);
-        tell(session);
+    if (next != NULL) {
+        ask_for_versions_at(session, next);
         return;
     }
-    {
-        json_t *answer = answer_of(call);
-
-        session->login_url = credentials_v3_url(auth_url, answer);
-        json_decref(answer);
+    if (is_passing(call)) {
+        note_failed_call(session, call, "the login at the cloud failed");
+        end_login(session);
+        return;
     }
-    drover_http_request_free(call);
-    log_in(session);
+    answer = answer_of(call);
+    session->login_url = credentials_v3_url(auth_url, answer);
+    json_decref(answer);
+    session->redirections = 0;
+    if (session->login_url != NULL) {
+        log_in(session);
+        return;
+    }
+    note_failure(session, DROVER_FAILURE_AUTH, "the login at the cloud failed",
+                 "auth_url is that of version 2 of Keystone, which is not supported");
+    end_login(session);
+}
+
+static void
+ask_for_versions_at(struct session *session, const char *url)
+{
+    drover_http_request_free(session->login);
+    session->login = drover_http_request_new(session->cloud->shared_http, "GET", url);
+    drover_http_request_set_header(session->login, "Accept", "application/json");
+    drover_http_request_start(session->login, on_versions, session);
 }
 
 static void
@@ -273,52 +383,85 @@ begin_login(struct session *session)
 {
     const char *auth_url = settings_auth(session->cloud->settings, "auth_url");
 
+    session->redirections = 0;
     if (session->login_url == NULL && credentials_url_is_v3(auth_url))
         session->login_url = credentials_v3_url(auth_url, NULL);
-    if (session->login_url != NULL) {
+    if (session->login_url != NULL)
         log_in(session);
-        return;
-    }
-    session->login = drover_http_request_new(session->cloud->shared_http, "GET", auth_url);
-    drover_http_request_set_header(session->login, "Accept", "application/json");
-    drover_http_request_start(session->login, on_versions, session);
+    else
+        ask_for_versions_at(session, auth_url);
 }
 
 /* ---- Nova's versions ---- */
 
+static gboolean
+needs_no_token(const struct session *session)
+{
+    return g_strcmp0(settings_method(session->cloud->settings), "none") == 0;
+}
+
+/* `answer` may be NULL: a cloud that does not tell has what all have. */
 static void
-take_versions(struct session *session, const struct drover_http_request *call)
+take_versions(struct session *session, const json_t *answer)
 {
     g_autoptr(GError) error = NULL;
-    json_t *answer = answer_of(call);
 
     session->microversion = endpoint_choose_microversion(session->cloud->settings, answer, &error);
+    session->guessed_until = answer == NULL ? drover_now() + GUESS_MILLISECONDS : 0;
     if (session->microversion < 0)
         note_failure(session, DROVER_FAILURE_PERMANENT, "Nova cannot be used", error->message);
+}
+
+static void
+judge_versions(struct session *session, const struct drover_http_request *call)
+{
+    json_t *answer = answer_of(call);
+    int status = drover_http_status(call);
+
+    /* One that is refused on each new token is refused for good. */
+    if (status == 401 && session_refused(session, SERVICE_COMPUTE, session->generation))
+        session_refused_again(session, SERVICE_COMPUTE);
+    else if (status == 401 || is_passing(call))
+        note_failed_call(session, call, "Nova does not tell its versions");
+    else if (status >= 400)
+        take_versions(session, NULL);
+    else if (endpoint_version(answer) != NULL)
+        take_versions(session, answer);
+    else
+        note_failure(session, DROVER_FAILURE_OTHER, "Nova does not tell its versions",
+                     "the answer makes no sense");
     json_decref(answer);
 }
+
+static void discover_at(struct session *session, const char *url);
 
 static void
 on_discovery(struct drover_http_request *call, void *data)
 {
     struct session *session = data;
-    int status = drover_http_status(call);
+    g_autofree char *next = next_address(session, call);
 
-    /* A cloud that does not tell has what all have. */
-    if (drover_http_failure(call) == 0 || (status >= 400 && status < 500 && status != 401))
-        take_versions(session, call);
-    else
-        note_failed_call(session, call, "Nova does not tell its versions");
+    if (next != NULL) {
+        discover_at(session, next);
+        return;
+    }
+    judge_versions(session, call);
+    drover_http_request_free(session->discovery);
     session->discovery = NULL;
-    drover_http_request_free(call);
+    session->redirections = 0;
     tell(session);
 }
 
-static gboolean
-is_fixed(const struct settings *settings)
+static void
+discover_at(struct session *session, const char *url)
 {
-    return settings_of_service(settings, SERVICE_COMPUTE, "endpoint_override") != NULL &&
-           settings_of_service(settings, SERVICE_COMPUTE, "api_version") != NULL;
+    drover_http_request_free(session->discovery);
+    session->discovery = drover_http_request_new(session->cloud->shared_http, "GET", url);
+    drover_http_request_set_header(session->discovery, "Accept", "application/json");
+    drover_http_request_set_limiter(session->discovery, session->cloud->limiters[SERVICE_COMPUTE]);
+    if (session->token != NULL)
+        drover_http_request_set_header(session->discovery, "X-Auth-Token", session->token);
+    drover_http_request_start(session->discovery, on_discovery, session);
 }
 
 static void
@@ -328,51 +471,50 @@ fix_version(struct session *session)
         settings_of_service(session->cloud->settings, SERVICE_COMPUTE, "default_microversion");
 
     session->microversion = MAX(endpoint_microversion(wish), 1);
+    session->guessed_until = 0;
 }
 
 static void
 discover(struct session *session)
 {
-    g_autofree char *url = endpoint_find(session->cloud->settings, session->catalog,
-                                         SERVICE_COMPUTE, session->project_id);
+    char *url = endpoint_find(session->cloud->settings, session->catalog, SERVICE_COMPUTE,
+                              session_project(session));
     g_autofree char *versions = NULL;
 
+    g_free(session->compute_endpoint);
+    session->compute_endpoint = url;
     g_free(session->compute_url);
-    if (is_fixed(session->cloud->settings)) {
-        session->compute_url = g_steal_pointer(&url);
+    if (endpoint_compute_is_fixed(session->cloud->settings)) {
+        session->compute_url = g_strdup(url);
         fix_version(session);
         return;
     }
     session->compute_url = endpoint_of_compute(url, &versions);
-    session->discovery = drover_http_request_new(session->cloud->shared_http, "GET", versions);
-    drover_http_request_set_header(session->discovery, "Accept", "application/json");
-    drover_http_request_set_limiter(session->discovery, session->cloud->limiters[SERVICE_COMPUTE]);
-    if (session->token != NULL)
-        drover_http_request_set_header(session->discovery, "X-Auth-Token", session->token);
-    drover_http_request_start(session->discovery, on_discovery, session);
+    session->redirections = 0;
+    discover_at(session, versions);
+}
+
+void
+session_doubt_version(struct session *session, int microversion)
+{
+    if (session->microversion == microversion && session->discovery == NULL)
+        session->microversion = -1;
 }
 
 /* ---- What calls need ---- */
-
-static gboolean
-needs_no_token(const struct session *session)
-{
-    return g_strcmp0(settings_method(session->cloud->settings), "none") == 0;
-}
 
 static enum session_state
 need_token(struct session *session)
 {
     int64_t now = drover_now();
-    gboolean usable = session->token != NULL && (session->expires == 0 || now < session->expires);
 
     if (needs_no_token(session) ||
-        (usable && (session->expires == 0 || now + session->margin < session->expires)))
+        (is_usable(session) && (session->expires == 0 || now + session->margin < session->expires)))
         return SESSION_READY;
     if (session->login != NULL)
         return SESSION_WAIT;
     if (now < session->not_before)
-        return usable ? SESSION_READY : SESSION_FAILED;
+        return is_usable(session) ? SESSION_READY : SESSION_FAILED;
     begin_login(session);
     return SESSION_WAIT;
 }
@@ -380,13 +522,30 @@ need_token(struct session *session)
 static enum session_state
 need_version(struct session *session)
 {
-    if (session->microversion >= 0)
+    int64_t now = drover_now();
+
+    if (session->microversion >= 0 && (session->guessed_until == 0 || now < session->guessed_until))
         return SESSION_READY;
-    if (session->discovery == NULL && drover_now() < session->not_before)
+    if (session->discovery == NULL && now < session->not_before)
         return SESSION_FAILED;
-    if (session->discovery == NULL)
+    if (session->discovery == NULL) {
+        session->microversion = -1;
         discover(session);
+    }
     return session->microversion >= 0 ? SESSION_READY : SESSION_WAIT;
+}
+
+/* Free with g_free(). */
+static char *
+describe_missing(const struct session *session, enum service service)
+{
+    const struct settings *settings = session->cloud->settings;
+    g_autofree char *interface = settings_interface(settings, service);
+
+    return g_strdup_printf("the cloud has no %s endpoint for the service %s%s%s", interface,
+                           service_forms[service].name,
+                           settings->region != NULL ? " in region " : "",
+                           settings->region != NULL ? settings->region : "");
 }
 
 static enum session_state
@@ -394,43 +553,36 @@ need(struct session *session, enum service service)
 {
     enum session_state state = need_token(session);
 
+    g_clear_pointer(&session->missing, g_free);
     if (state != SESSION_READY)
         return state;
-    if (!session_has(session, service)) {
-        session->failure = DROVER_FAILURE_NOT_FOUND;
-        g_free(session->message);
-        session->message = g_strdup_printf("the cloud has no endpoint for the service %s",
-                                           service_forms[service].name);
-        return SESSION_FAILED;
-    }
-    return service == SERVICE_COMPUTE ? need_version(session) : SESSION_READY;
+    if (session_has(session, service))
+        return service == SERVICE_COMPUTE ? need_version(session) : SESSION_READY;
+    session->missing = describe_missing(session, service);
+    return SESSION_FAILED;
 }
 
 enum session_state
 session_need(struct session *session, enum service service)
 {
-    gboolean is_new = cloud_refresh(session->cloud);
-    enum session_state state;
-
-    if (is_new)
+    if (cloud_refresh(session->cloud)) {
         session_reset(session);
-    state = need(session, service);
-    /* Those that wait for what was given up have to begin anew. */
-    if (is_new)
+        /* Those that wait for what was given up have to begin anew. */
         tell(session);
-    return state;
+    }
+    return need(session, service);
 }
 
 enum drover_failure
 session_failure(const struct session *session)
 {
-    return session->failure;
+    return session->missing != NULL ? DROVER_FAILURE_NOT_FOUND : session->failure;
 }
 
 const char *
 session_message(const struct session *session)
 {
-    return session->message;
+    return session->missing != NULL ? session->missing : session->message;
 }
 
 const char *
@@ -479,30 +631,32 @@ session_microversion(const struct session *session)
 /* ---- Refused tokens ---- */
 
 gboolean
-session_refused(struct session *session, unsigned generation)
+session_refused(struct session *session, enum service service, unsigned generation)
 {
-    int64_t pause = FIRST_PAUSE_MILLISECONDS << MIN(session->refusals, 6u);
+    int64_t pause = FIRST_PAUSE_MILLISECONDS << MIN(session->refusals[service], 6u);
     int64_t now = drover_now();
 
+    if (needs_no_token(session))
+        return FALSE;
     if (generation != session->generation || session->login != NULL || session->token == NULL)
         return TRUE;
-    if (needs_no_token(session) ||
-        (session->refusals > 0 && now < session->forced + MIN(pause, LONGEST_PAUSE_MILLISECONDS)))
+    if (session->refusals[service] > 0 &&
+        now < session->forced[service] + MIN(pause, LONGEST_PAUSE_MILLISECONDS))
         return FALSE;
-    session->forced = now;
+    session->forced[service] = now;
     drop_token(session);
     cloud_doubt(session->cloud);
     return TRUE;
 }
 
 void
-session_refused_again(struct session *session)
+session_refused_again(struct session *session, enum service service)
 {
-    session->refusals++;
+    session->refusals[service]++;
 }
 
 void
-session_accepted(struct session *session)
+session_accepted(struct session *session, enum service service)
 {
-    session->refusals = 0;
+    session->refusals[service] = 0;
 }

@@ -43,10 +43,13 @@ gboolean session_has(const struct session *session, enum service service);
 int session_microversion(const struct session *session);
 
 /* A service refused the token of that generation. TRUE: worth another try with a new one. */
-gboolean session_refused(struct session *session, unsigned generation);
+gboolean session_refused(struct session *session, enum service service, unsigned generation);
 /* A service refused a new token too. */
-void session_refused_again(struct session *session);
+void session_refused_again(struct session *session, enum service service);
 /* A service accepted the token. */
-void session_accepted(struct session *session);
+void session_accepted(struct session *session, enum service service);
+
+/* Nova does not have that microversion any more: its versions are asked for anew. */
+void session_doubt_version(struct session *session, int microversion);
 
 #endif

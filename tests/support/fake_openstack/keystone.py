@@ -141,12 +141,13 @@ class Keystone:
             raise Refusal(401, DENIED)
         if wanted is not None and wanted.get('name', name) != name:
             raise Refusal(401, DENIED)
-        if 'domain' in scope or 'system' in scope:
+        if 'domain' in scope or ('system' in scope and not user.get('admin')):
             raise Refusal(401, DENIED)
-        return name
+        return None if 'system' in scope else name
 
     def make(self, method, user, name):
-        project, project_id = self.project, self.project.project_id(name)
+        """`name`: of a project; None: the token is for the whole system."""
+        project, project_id = self.project, name and self.project.project_id(name)
         life = project.settings['token_life']
         token = f'gAAAAAB-{uuid.uuid4().hex}'
         project.tokens[token] = {'user': user, 'project_id': project_id, 'method': method,
@@ -158,7 +159,8 @@ class Keystone:
                                               'name': user['name'], 'password_expires_at': None},
                 'audit_ids': [uuid.uuid4().hex[:22]], 'expires_at': stamp(now + life),
                 'issued_at': stamp(now),
-                'project': {'domain': DOMAIN, 'id': project_id, 'name': name}, 'is_domain': False,
+                **({'project': {'domain': DOMAIN, 'id': project_id, 'name': name}} if name else
+                   {'system': {'all': True}}), 'is_domain': False,
                 'roles': [{'id': project.named_id('role', 'member'), 'name': 'member'}],
                 'catalog': self.catalog(project_id)}
         return Answer(201, {'token': body}, {'X-Subject-Token': token, 'Vary': 'X-Auth-Token'})

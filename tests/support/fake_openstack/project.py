@@ -7,6 +7,7 @@ Settings, as POST /control/settings takes them; what is not named stays as it is
     users             [{"name", "password", "project", "admin", "credential": {"id", "name",
                       "secret"}}]
     token_life        seconds that a new token is valid
+    clock             seconds that the cloud's clock is ahead of all others
     services          types in the catalog: identity compute network image volumev3
     regions           names of the regions; all have the same services
     microversion      the highest of Nova
@@ -56,6 +57,7 @@ SETTINGS = {
               {'name': 'admin', 'password': 'password-of-the-admin', 'project': 'drover',
                'admin': True}],
     'token_life': 3600,
+    'clock': 0,
     'services': ['network', 'image', 'compute', 'volumev3', 'identity'],
     'regions': ['RegionOne'],
     'microversion': '2.93',
@@ -122,7 +124,7 @@ class Project:
         return self.clock.now()
 
     def wall_time(self):
-        return time.time() + self.clock.ahead
+        return time.time() + self.clock.ahead + self.settings['clock']
 
     def stamp(self):
         when = datetime.datetime.fromtimestamp(self.wall_time(), datetime.timezone.utc)

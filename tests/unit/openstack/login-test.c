@@ -64,10 +64,41 @@ test_versions(void)
                  "{'versions': {'values': [{'id': 'v3.14', "
                  "'links': [{'rel': 'self', 'href': 'http://k/x/v3/'}]}]}}",
                  "http://k/x/v3");
+    check_v3_url("http://k",
+                 "{'versions': [{'id': 'v2.0', 'links': [{'rel': 'self', 'href': 'http://k/2'}]}, "
+                 "{'id': 'v3.14', 'links': [{'rel': 'describedby', 'href': 'http://d'}, "
+                 "{'rel': 'self', 'href': 'http://k/3'}]}]}",
+                 "http://k/3");
     check_v3_url("http://k", "{'versions': []}", "http://k/v3");
+    check_v3_url("http://k", "{'versions': [{'id': 3, 'links': null}, null]}", "http://k/v3");
+    check_v3_url("http://k/v2.0", NULL, NULL);
     g_assert_cmpint(credentials_time("2026-12-01T06:29:01.000000Z"), ==,
                     G_GINT64_CONSTANT(1796106541) * G_USEC_PER_SEC);
     g_assert_cmpint(credentials_time("soon"), ==, 0);
+}
+
+static void
+check_life(const char *text, int64_t least, int64_t most)
+{
+    json_t *token = sample_json(text);
+
+    g_assert_cmpint(credentials_life(token), >=, least);
+    g_assert_cmpint(credentials_life(token), <=, most);
+    json_decref(token);
+}
+
+/* Neither is our clock asked where the cloud's tells all, nor does a token end before it begins. */
+static void
+test_life(void)
+{
+    check_life("{'issued_at': '1999-12-31T23:00:00.000000Z', "
+               "'expires_at': '2000-01-01T00:00:00.000000Z'}",
+               3600000, 3600000);
+    check_life("{'issued_at': '2999-01-01T00:00:00Z', 'expires_at': '2000-01-01T00:00:00Z'}", 0, 0);
+    check_life("{'expires_at': '2999-01-01T00:00:00Z'}", 1, INT64_MAX);
+    check_life("{'expires_at': '2000-01-01T00:00:00Z'}", 0, 0);
+    check_life("{'expires_at': 17, 'issued_at': null}", 0, 0);
+    check_life("{}", 0, 0);
 }
 
 /* ---- Endpoints ---- */
@@ -139,9 +170,36 @@ test_compute(void)
     check_compute("http://n/v2.1/pp", "http://n/v2.1/pp", "http://n/v2.1/");
     check_compute("http://n/compute/v2/pp", "http://n/compute/v2.1", "http://n/compute/v2.1/");
     check_compute("http://n", "http://n/v2.1", "http://n/v2.1/");
+    check_compute("http://n/v2.0/pp", "http://n/v2.1", "http://n/v2.1/");
+    check_compute("https://v2.example/v2-lab/nova", "https://v2.example/v2-lab/nova/v2.1",
+                  "https://v2.example/v2-lab/nova/v2.1/");
+    check_compute("https://v2.1.example/x/v2.1/pp", "https://v2.1.example/x/v2.1/pp",
+                  "https://v2.1.example/x/v2.1/");
     check_microversion("{}", 93);
     check_microversion("{'compute_default_microversion': '2.30'}", 30);
     check_microversion("{'compute_default_microversion': '2.95'}", -1);
+}
+
+static void
+check_version(const char *text, const char *expected)
+{
+    json_t *answer = sample_json(text);
+
+    g_assert_cmpstr(json_string_value(json_object_get(endpoint_version(answer), "version")), ==,
+                    expected);
+    json_decref(answer);
+}
+
+static void
+test_version(void)
+{
+    check_version("{'version': {'version': '2.93'}}", "2.93");
+    check_version("{'versions': [{'id': 'v2.0', 'version': ''}, {'id': 'v2.1', "
+                  "'version': '2.90'}]}",
+                  "2.90");
+    check_version("{'version': '2.93'}", NULL);
+    check_version("{'versions': {'id': 'v2.1'}}", NULL);
+    check_version("[]", NULL);
 }
 
 int
@@ -152,6 +210,8 @@ main(int argc, char **argv)
     g_test_add_func("/openstack/login/OS-07-application-credential", test_application_credential);
     g_test_add_func("/openstack/login/token", test_token);
     g_test_add_func("/openstack/login/versions", test_versions);
+    g_test_add_func("/openstack/login/F-31-life-of-a-token", test_life);
+    g_test_add_func("/openstack/login/compute-versions", test_version);
     g_test_add_func("/openstack/login/OS-12-endpoints", test_endpoints);
     g_test_add_func("/openstack/login/compute", test_compute);
     return g_test_run();
