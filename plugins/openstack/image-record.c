@@ -24,14 +24,21 @@ typed_value(const char *name, const char *text)
     return json_string(text);
 }
 
-/* As Python writes it, which is what Nodepool's images have. Free with free(). */
+/* As Python writes it, which is what Nodepool's images have. */
+static const char *
+as_python(gboolean value)
+{
+    return value ? "True" : "False";
+}
+
+/* Free with free(). */
 static char *
 as_text(const struct drover_value *value)
 {
     const char *text = drover_value_string(value);
 
     if (drover_value_type(value) == DROVER_VALUE_BOOLEAN)
-        return strdup(drover_value_boolean(value, 0) ? "True" : "False");
+        return strdup(as_python(drover_value_boolean(value, 0)));
     return text != NULL ? strdup(text) : drover_value_json(value);
 }
 
@@ -50,8 +57,11 @@ add_metadata(json_t *image, const json_t *metadata, gboolean marks)
 
     json_object_foreach((json_t *)metadata, key, value)
     {
-        if (json_is_string(value) && is_mark(key) == marks)
-            json_object_set_new(image, key, typed_value(key, json_string_value(value)));
+        const char *text =
+            json_is_boolean(value) ? as_python(json_is_true(value)) : json_string_value(value);
+
+        if (text != NULL && is_mark(key) == marks)
+            json_object_set_new(image, key, typed_value(key, text));
     }
 }
 

@@ -53,7 +53,7 @@ fix_key(json_t *map, const char *old, const char *new)
     json_object_del(map, old);
 }
 
-/* "-" and "_" are the same. A new reference. */
+/* "-" and "_" are the same, in maps within maps too. A new reference. */
 static json_t *
 with_underscores(const json_t *map)
 {
@@ -65,7 +65,7 @@ with_underscores(const json_t *map)
     {
         g_autofree char *name = g_strdelimit(g_strdup(key), "-", '_');
 
-        if (strcmp(name, "auth") == 0 && json_is_object(value))
+        if (json_is_object(value))
             json_object_set_new(fixed, name, with_underscores(value));
         else
             json_object_set(fixed, name, value);
@@ -452,6 +452,24 @@ settings_path(const struct settings *settings, const char *key)
     return g_build_filename(home != NULL ? home : g_get_home_dir(), text + 2, NULL);
 }
 
+GPtrArray *
+settings_networks(const struct settings *settings)
+{
+    static const char *const old_forms[] = {"external_network", "internal_network"};
+    GPtrArray *names = g_ptr_array_new();
+    size_t index;
+    json_t *network;
+
+    json_array_foreach(json_object_get(settings->values, "networks"), index, network)
+    {
+        g_ptr_array_add(names, (char *)json_string_value(json_object_get(network, "name")));
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(old_forms); i++)
+        if (settings_text(settings, old_forms[i]) != NULL)
+            g_ptr_array_add(names, (char *)settings_text(settings, old_forms[i]));
+    return names;
+}
+
 gboolean
 settings_verify(const struct settings *settings)
 {
@@ -516,6 +534,50 @@ check_support(const struct settings *settings, GError **error)
     return TRUE;
 }
 
+/* How many of the networks have that part. */
+static guint
+count_parts(const struct settings *settings, const char *part)
+{
+    guint number = 0;
+    size_t index;
+    json_t *network;
+
+    json_array_foreach(json_object_get(settings->values, "networks"), index, network)
+    {
+        number += as_flag(json_object_get(network, part), FALSE);
+    }
+    return number;
+}
+
+static gboolean
+check_networks(const struct settings *settings, GError **error)
+{
+    static const char *const single_parts[] = {"nat_destination", "default_interface"};
+    const json_t *networks = json_object_get(settings->values, "networks");
+    size_t index;
+    json_t *network;
+
+    if (json_array_size(networks) > 0 && (settings_text(settings, "external_network") != NULL ||
+                                          settings_text(settings, "internal_network") != NULL))
+        return refuse(error, SETTINGS_ERROR_UNSUPPORTED, settings,
+                      "networks stands beside external_network or internal_network, its old forms");
+    json_array_foreach((json_t *)networks, index, network)
+    {
+        if (!has(network, "name"))
+            return refuse(error, SETTINGS_ERROR_UNSUPPORTED, settings,
+                          "an entry of networks has no name");
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(single_parts); i++) {
+        g_autofree char *text = NULL;
+
+        if (count_parts(settings, single_parts[i]) <= 1)
+            continue;
+        text = g_strdup_printf("more than one of its networks has %s", single_parts[i]);
+        return refuse(error, SETTINGS_ERROR_UNSUPPORTED, settings, text);
+    }
+    return TRUE;
+}
+
 /* What each way to log in cannot do without. */
 static gboolean
 check_credentials(const struct settings *settings, GError **error)
@@ -544,6 +606,10 @@ check_credentials(const struct settings *settings, GError **error)
         text = g_strdup_printf("%s is missing", needs[i].a);
         return refuse(error, SETTINGS_ERROR_UNSUPPORTED, settings, text);
     }
+    if (strcmp(method, "application_credential") == 0 && !has(auth, "application_credential_id") &&
+        !has(auth, "username") && !has(auth, "user_id"))
+        return refuse(error, SETTINGS_ERROR_UNSUPPORTED, settings,
+                      "application_credential_name needs username or user_id");
     return TRUE;
 }
 
@@ -572,6 +638,6 @@ settings_check_domains(const struct settings *settings, GError **error)
 gboolean
 settings_check(const struct settings *settings, GError **error)
 {
-    return check_support(settings, error) && check_credentials(settings, error) &&
-           settings_check_domains(settings, error);
+    return check_support(settings, error) && check_networks(settings, error) &&
+           check_credentials(settings, error) && settings_check_domains(settings, error);
 }

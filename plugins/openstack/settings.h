@@ -50,6 +50,8 @@ gboolean settings_has_service(const struct settings *settings, enum service serv
 char *settings_interface(const struct settings *settings, enum service service);
 /* A file's path with "~" filled in. Free with g_free(); NULL: not given. */
 char *settings_path(const struct settings *settings, const char *key);
+/* Names or ids of all networks that they say something of. Free with g_ptr_array_unref(). */
+GPtrArray *settings_networks(const struct settings *settings);
 gboolean settings_verify(const struct settings *settings);
 /* The login method: "password", "application_credential", "token", "none"; NULL: another one. */
 const char *settings_method(const struct settings *settings);

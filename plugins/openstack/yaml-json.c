@@ -38,14 +38,23 @@ list_of(yaml_document_t *document, const yaml_node_t *node, guint depth)
     return list;
 }
 
-/* "<<" merges another map, whose members count less. */
+/* "<<" merges another map, or several, whose members count less; of several the first most. */
 static void
 set_member(json_t *map, const char *key, json_t *value)
 {
-    if (strcmp(key, "<<") == 0 && json_is_object(value))
-        json_object_update_missing(map, value);
-    else
+    size_t index;
+    json_t *one;
+
+    if (strcmp(key, "<<") != 0) {
         json_object_set(map, key, value);
+    } else if (json_is_object(value)) {
+        json_object_update_missing(map, value);
+    } else {
+        json_array_foreach(value, index, one)
+        {
+            json_object_update_missing(map, one);
+        }
+    }
     json_decref(value);
 }
 

@@ -124,6 +124,26 @@ test_refused(void)
                   "floating_ip_source");
     check_refused("{'clouds': {'c': {'auth': {'auth_url': 'u', 'username': 'u'}}}}", "c", NULL,
                   "password is missing");
+    check_refused("{'clouds': {'c': {'auth_type': 'v3applicationcredential', 'auth': {"
+                  "'auth_url': 'u', 'application_credential_name': 'n', "
+                  "'application_credential_secret': 's'}}}}",
+                  "c", NULL, "needs username or user_id");
+}
+
+static void
+test_networks(void)
+{
+    check_refused("{'clouds': {'c': {'external_network': 'x', 'networks': [{'name': 'a'}], " AUTH
+                  "}}}",
+                  "c", NULL, "old forms");
+    check_refused("{'clouds': {'c': {'networks': [{'nat_source': true}], " AUTH "}}}", "c", NULL,
+                  "no name");
+    check_refused("{'clouds': {'c': {'networks': [{'name': 'a', 'nat_destination': true}, "
+                  "{'name': 'b', 'nat_destination': true}], " AUTH "}}}",
+                  "c", NULL, "more than one of its networks has nat_destination");
+    check_refused("{'clouds': {'c': {'networks': [{'name': 'a', 'default_interface': true}, "
+                  "{'name': 'b', 'default_interface': true}], " AUTH "}}}",
+                  "c", NULL, "more than one of its networks has default_interface");
 }
 
 static void
@@ -147,6 +167,7 @@ main(int argc, char **argv)
     g_test_add_func("/openstack/settings/templates", test_templates);
     g_test_add_func("/openstack/settings/old-forms", test_old_forms);
     g_test_add_func("/openstack/settings/OS-08-refused", test_refused);
+    g_test_add_func("/openstack/settings/networks", test_networks);
     g_test_add_func("/openstack/settings/OS-72-missing-domain", test_missing_domain);
     return g_test_run();
 }

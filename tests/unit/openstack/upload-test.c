@@ -6,7 +6,8 @@
 static void
 test_description(void)
 {
-    struct settings *settings = sample_settings("{'disable_vendor_agent': {'vm_mode': 'hvm'}}");
+    struct settings *settings =
+        sample_settings("{'disable_vendor_agent': {'vm-mode': 'hvm', 'xenapi_use_agent': false}}");
     struct drover_value *meta =
         sample_value("{'key': 'provider', 'n': 5, 'on': true, 'min_disk': '7', 'protected': true, "
                      "'nodepool_upload_id': 'mine', 'tags': ['a', 'b']}");
@@ -17,7 +18,8 @@ test_description(void)
                  "{'name': 'img-1', 'disk_format': 'qcow2', 'container_format': 'bare', "
                  "'visibility': 'private', 'key': 'provider', 'other': 'x', 'n': '5', "
                  "'on': 'True', 'min_disk': 7, 'protected': true, 'tags': ['a', 'b'], "
-                 "'vm_mode': 'hvm', 'nodepool_build_id': 'b', 'nodepool_upload_id': 'u', "
+                 "'vm_mode': 'hvm', 'xenapi_use_agent': 'False', 'nodepool_build_id': 'b', "
+                 "'nodepool_upload_id': 'u', "
                  "'nodepool_provider_name': 'p'}");
     json_decref(metadata);
     drover_value_free(meta);
