@@ -18,6 +18,19 @@ struct address {
     gboolean floating;
 };
 
+/* 4 or 6; 0: it is no address. */
+static int
+version_of(const char *text)
+{
+    struct in6_addr address;
+
+    if (text == NULL)
+        return 0;
+    if (inet_pton(AF_INET, text, &address) == 1)
+        return 4;
+    return inet_pton(AF_INET6, text, &address) == 1 ? 6 : 0;
+}
+
 static void
 add_network(GArray *all, const char *network, const json_t *items)
 {
@@ -30,15 +43,12 @@ add_network(GArray *all, const char *network, const json_t *items)
             .network = network,
             .text = list_text(item, "addr"),
             .mac = list_text(item, "OS-EXT-IPS-MAC:mac_addr"),
-            .version = (int)json_integer_value(json_object_get(item, "version")),
+            .version = version_of(list_text(item, "addr")),
             .floating = g_strcmp0(list_text(item, "OS-EXT-IPS:type"), "floating") == 0,
         };
 
-        if (address.text == NULL)
-            continue;
-        if (address.version == 0)
-            address.version = strchr(address.text, ':') != NULL ? 6 : 4;
-        g_array_append_val(all, address);
+        if (address.version != 0)
+            g_array_append_val(all, address);
     }
 }
 
@@ -172,7 +182,7 @@ access_address(const json_t *server, const char *member)
 {
     const char *text = list_text(server, member);
 
-    return text != NULL ? text : "";
+    return version_of(text) != 0 ? text : "";
 }
 
 static const char *
@@ -271,6 +281,20 @@ addresses_choose(const struct settings *settings, const json_t *networks, const 
 
     chosen.interface = first_text(reached);
     return chosen;
+}
+
+gboolean
+addresses_are_on_known_networks(const json_t *networks, const json_t *server)
+{
+    const char *network;
+    json_t *items;
+
+    json_object_foreach(json_object_get(server, "addresses"), network, items)
+    {
+        if (list_find(networks, "name", network) == NULL)
+            return FALSE;
+    }
+    return TRUE;
 }
 
 gboolean

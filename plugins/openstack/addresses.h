@@ -18,6 +18,9 @@ struct addresses {
 struct addresses addresses_choose(const struct settings *settings, const json_t *networks,
                                   const json_t *server, gboolean host_has_ipv6);
 
+/* Whether Neutron's networks tell what each of them is good for. */
+gboolean addresses_are_on_known_networks(const json_t *networks, const json_t *server);
+
 /* Whether a server with such addresses has to get a floating IP when it may. */
 gboolean addresses_need_floating_ip(const struct settings *settings,
                                     const struct addresses *addresses);

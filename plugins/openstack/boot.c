@@ -132,6 +132,8 @@ running(struct boot *boot, struct drover_operation *op, const json_t *server)
     const json_t *networks;
     enum drover_step step = list_await(cloud, LIST_NETWORKS, op, &networks);
 
+    if (step == DROVER_DONE && !addresses_are_on_known_networks(networks, server))
+        step = list_look_again(cloud, LIST_NETWORKS, op);
     if (step != DROVER_DONE)
         return step;
     drover_operation_set_status(op, "waiting for addresses");
@@ -179,7 +181,7 @@ shown(struct work *work, struct drover_operation *op)
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) == DROVER_FAILURE_NOT_FOUND && !call_was_not_sent(work->call))
+    if (call_found_nothing(work->call))
         return gone(boot, op);
     boot->looked = drover_now();
     work->stage = watch;
@@ -262,6 +264,12 @@ boot_new(struct cloud *cloud, const char *server, gboolean taken_up)
     boot->taken_up = taken_up;
     boot->looked = drover_now();
     return &boot->work;
+}
+
+gboolean
+boot_asks_for_floating_ip(const struct work *boot)
+{
+    return boot != NULL && floating_is_asked_for(((const struct boot *)boot)->floating);
 }
 
 const char *

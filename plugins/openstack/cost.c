@@ -13,7 +13,7 @@
 static double
 number(const json_t *object, const char *member)
 {
-    return json_number_value(json_object_get(object, member));
+    return fmax(json_number_value(json_object_get(object, member)), 0);
 }
 
 static void
@@ -157,23 +157,41 @@ static const struct limit {
     {SERVICE_VOLUME, "maxTotalVolumeGigabytes", "volume-gb"},
 };
 
-/* A service that there is not has nothing to give: 0. */
-static void
-show_limit(struct drover_operation *op, const struct limit *limit, const json_t *answer)
-{
-    const json_t *amount = json_object_get(
-        json_object_get(json_object_get(answer, "limits"), "absolute"), limit->member);
-    double most = json_number_value(amount);
-
-    if (answer != NULL && !json_is_number(amount))
-        return;
-    drover_operation_set_resource(op, limit->resource, most < 0 ? INFINITY : most);
-}
-
 static gboolean
 has_no_volumes(const struct call *call)
 {
     return call_was_not_sent(call) && call_failure(call) == DROVER_FAILURE_NOT_FOUND;
+}
+
+/* The amount of a limit; NULL: the answer does not tell. */
+static const json_t *
+amount_of(const struct limits *limits, const struct limit *limit)
+{
+    struct call *call = limit->service == SERVICE_COMPUTE ? limits->compute : limits->volume;
+    const json_t *all = json_object_get(json_object_get(call_answer(call), "limits"), "absolute");
+    const json_t *amount = json_object_get(all, limit->member);
+
+    return json_is_number(amount) ? amount : NULL;
+}
+
+/* All of them or none: what is not told must be taken neither for nothing nor for no limit. */
+static enum drover_step
+show_limits(const struct limits *limits, struct drover_operation *op)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(limit_names); i++) {
+        const struct limit *limit = &limit_names[i];
+        gboolean is_absent = limit->service == SERVICE_VOLUME && has_no_volumes(limits->volume);
+        const json_t *amount = is_absent ? NULL : amount_of(limits, limit);
+        double most = json_number_value(amount);
+
+        if (amount == NULL && !is_absent)
+            return drover_operation_fail(op, DROVER_FAILURE_OTHER,
+                                         "the cloud's answer about its limits has no %s",
+                                         limit->member);
+        /* A service that there is not has nothing to give. */
+        drover_operation_set_resource(op, limit->resource, most < 0 ? INFINITY : most);
+    }
+    return DROVER_DONE;
 }
 
 enum drover_step
@@ -194,12 +212,5 @@ cost_limits(struct cloud *cloud, struct drover_operation *op)
         return call_fail(limits->compute, op);
     if (call_failure(limits->volume) != 0 && !has_no_volumes(limits->volume))
         return call_fail(limits->volume, op);
-    if (call_answer(limits->compute) == NULL)
-        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
-                                     "the cloud's answer about its limits makes no sense");
-    for (gsize i = 0; i < G_N_ELEMENTS(limit_names); i++)
-        show_limit(op, &limit_names[i],
-                   call_answer(limit_names[i].service == SERVICE_COMPUTE ? limits->compute
-                                                                         : limits->volume));
-    return DROVER_DONE;
+    return show_limits(limits, op);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "cleaning.h"
 #include "fault.h"
 #include "flavor.h"
 #include "image.h"
@@ -87,13 +88,15 @@ find_own(const struct creation *creation, const struct drover_operation *op, con
     return NULL;
 }
 
+/* That it is still there does no harm to the machine that is ready. */
 static enum drover_step
 twin_removed(struct work *work, struct drover_operation *op)
 {
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) != 0 && call_failure(work->call) != DROVER_FAILURE_NOT_FOUND)
-        return call_fail(work->call, op);
+    if (call_failure(work->call) != 0 && !call_found_nothing(work->call))
+        drover_operation_log(op, DROVER_WARNING, "It is deleted later, for now that failed: %s",
+                             call_message(work->call));
     work->stage = remove_twins;
     return DROVER_RUNNING;
 }
@@ -106,7 +109,7 @@ remove_twins(struct work *work, struct drover_operation *op)
     const json_t *servers, *twin;
     const char *id;
     g_autofree char *path = NULL;
-    enum drover_step step = list_await(work->cloud, LIST_SERVERS, op, &servers);
+    enum drover_step step = list_get_if_any(work->cloud, LIST_SERVERS, op, &servers);
 
     if (step != DROVER_DONE)
         return step;
@@ -119,6 +122,7 @@ remove_twins(struct work *work, struct drover_operation *op)
     if (creation->twins == NULL)
         creation->twins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_hash_table_add(creation->twins, g_strdup(id));
+    cleaning_note_server(work->cloud->cleaning, id);
     path = call_path("/servers", id, "");
     return work_call(work, op, call_new(work->cloud, SERVICE_COMPUTE, "DELETE", path, NULL),
                      twin_removed);
@@ -160,17 +164,24 @@ doubt(struct creation *creation)
     creation->work.stage = seek;
 }
 
+/* FALSE: there was doubt too often already. */
+static gboolean
+doubt_again(struct creation *creation, struct drover_operation *op, const char *why)
+{
+    if (creation->doubts++ >= MOST_DOUBTS)
+        return FALSE;
+    drover_operation_log(op, DROVER_WARNING, "It is not known whether a server was made: %s", why);
+    doubt(creation);
+    return TRUE;
+}
+
 static enum drover_step
 refused(struct creation *creation, struct drover_operation *op)
 {
     struct work *work = &creation->work;
 
-    if (is_in_doubt(work->call) && creation->doubts++ < MOST_DOUBTS) {
-        drover_operation_log(op, DROVER_WARNING, "It is not known whether a server was made: %s",
-                             call_message(work->call));
-        doubt(creation);
+    if (is_in_doubt(work->call) && doubt_again(creation, op, call_message(work->call)))
         return DROVER_RUNNING;
-    }
     if (call_status(work->call) == 400)
         cloud_forget(work->cloud);
     if (call_status(work->call) == 400 && !creation->asked_anew)
@@ -186,33 +197,49 @@ static enum drover_step
 asked(struct work *work, struct drover_operation *op)
 {
     struct creation *creation = (struct creation *)work;
+    static const char nonsense[] = "the cloud's answer makes no sense";
     const char *id;
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
     if (call_failure(work->call) != 0)
         return refused(creation, op);
-    id = list_text(json_object_get(call_answer(work->call), "server"), "id");
-    if (id == NULL)
-        doubt(creation);
-    else
+    id = list_id(json_object_get(call_answer(work->call), "server"));
+    if (id != NULL)
         take(creation, op, id);
+    else if (!doubt_again(creation, op, nonsense))
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER, "%s", nonsense);
     return DROVER_RUNNING;
 }
 
+/* ---- Its zone ---- */
+
+static gboolean
+is_available(const json_t *zone)
+{
+    return json_is_true(json_object_get(json_object_get(zone, "zoneState"), "available"));
+}
+
+/* In place of one that there is not any more, the same for all that were to be in that: the
+ * machines of a request stay together. */
 static const json_t *
-some_zone(const json_t *zones)
+zone_instead_of(const json_t *zones, const char *lost)
 {
     const json_t *chosen = NULL;
-    guint available = 0;
+    g_autofree char *most = NULL;
     size_t index;
     json_t *zone;
 
     json_array_foreach((json_t *)zones, index, zone)
     {
-        if (json_is_true(json_object_get(json_object_get(zone, "zoneState"), "available")) &&
-            g_random_int_range(0, (gint32)++available) == 0)
-            chosen = zone;
+        g_autofree char *both = g_strconcat(lost, "/", list_text(zone, "zoneName"), NULL);
+        g_autofree char *weight = g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1);
+
+        if (!is_available(zone) || g_strcmp0(weight, most) <= 0)
+            continue;
+        chosen = zone;
+        g_free(most);
+        most = g_steal_pointer(&weight);
     }
     return chosen;
 }
@@ -231,8 +258,8 @@ choose_zone(struct creation *creation, struct drover_operation *op)
 
         if (step != DROVER_DONE)
             return step;
-        if (zones != NULL && list_find(zones, "zoneName", zone) == NULL)
-            zone = list_text(some_zone(zones), "zoneName");
+        if (zones != NULL && !is_available(list_find(zones, "zoneName", zone)))
+            zone = list_text(zone_instead_of(zones, zone), "zoneName");
     }
     g_free(creation->zone);
     creation->zone = g_strdup(zone);
@@ -341,13 +368,16 @@ remove_server(struct work *work, struct drover_operation *op)
     return step;
 }
 
+/* What is asked for now could be made when all that there is was removed already. */
 static gboolean
 must_hear_first(const struct creation *creation, struct drover_operation *op)
 {
     int64_t left = work_left(&creation->work, HEAR_MILLISECONDS);
+    gboolean asks = creation->server != NULL
+                        ? boot_asks_for_floating_ip(creation->boot)
+                        : creation->work.call != NULL && !call_is_done(creation->work.call);
 
-    if (creation->server != NULL || creation->work.call == NULL ||
-        call_is_done(creation->work.call) || left <= 0)
+    if (!asks || left <= 0)
         return FALSE;
     drover_operation_call_after(op, (uint32_t)left);
     return TRUE;
@@ -363,7 +393,7 @@ cancelled(struct work *work, struct drover_operation *op)
         return DROVER_RUNNING;
     if (creation->server == NULL && work->call != NULL && call_is_done(work->call) &&
         call_failure(work->call) == 0) {
-        id = list_text(json_object_get(call_answer(work->call), "server"), "id");
+        id = list_id(json_object_get(call_answer(work->call), "server"));
         if (id != NULL)
             take(creation, op, id);
     }

@@ -70,6 +70,8 @@ find_meaning(const struct meaning *meanings, int status, const char *words,
 static const struct meaning meanings_of_calls[] = {
     {403, "quota", DROVER_FAILURE_QUOTA},
     {409, "quota exceeded", DROVER_FAILURE_QUOTA},
+    {409, "no more ip addresses", DROVER_FAILURE_CAPACITY},
+    {409, "unable to find any ip address", DROVER_FAILURE_CAPACITY},
     {413, "quota", DROVER_FAILURE_QUOTA},
     {413, NULL, DROVER_FAILURE_RATE_LIMITED},
     {429, NULL, DROVER_FAILURE_RATE_LIMITED},
@@ -80,6 +82,7 @@ static const struct meaning meanings_of_calls[] = {
 static const struct meaning meanings_of_creates[] = {
     {403, "quota exceeded", DROVER_FAILURE_QUOTA},
     {403, "number of ports exceeded", DROVER_FAILURE_QUOTA},
+    {400, "can not find requested image", DROVER_FAILURE_PERMANENT},
     {409, "multiple possible networks found", DROVER_FAILURE_PERMANENT},
     {413, NULL, DROVER_FAILURE_RATE_LIMITED},
     {429, NULL, DROVER_FAILURE_RATE_LIMITED},

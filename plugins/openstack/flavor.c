@@ -27,7 +27,8 @@ fits(const json_t *flavor, int64_t min_ram, const char *name)
     if (min_ram > 0)
         return ram_of(flavor) >= min_ram &&
                (name == NULL || (own != NULL && strstr(own, name) != NULL));
-    return g_strcmp0(own, name) == 0 || g_strcmp0(list_text(flavor, "id"), name) == 0;
+    return name != NULL &&
+           (g_strcmp0(own, name) == 0 || g_strcmp0(list_text(flavor, "id"), name) == 0);
 }
 
 const json_t *

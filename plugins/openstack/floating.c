@@ -33,7 +33,7 @@ is_out_of_reach(const struct call *call)
 static void
 take(struct floating *floating, const json_t *floating_ip)
 {
-    floating->id = g_strdup(list_text(floating_ip, "id"));
+    floating->id = g_strdup(list_id(floating_ip));
     floating->address = g_strdup(list_text(floating_ip, "floating_ip_address"));
     floating->made = drover_now();
 }
@@ -67,29 +67,13 @@ made(struct work *work, struct drover_operation *op)
     return DROVER_RUNNING;
 }
 
-static const char *
-first_ipv4(const json_t *port)
-{
-    size_t index;
-    json_t *fixed;
-
-    json_array_foreach(json_object_get(port, "fixed_ips"), index, fixed)
-    {
-        const char *text = list_text(fixed, "ip_address");
-
-        if (text != NULL && strchr(text, ':') == NULL)
-            return text;
-    }
-    return NULL;
-}
-
 static enum drover_step
 make(struct floating *floating, struct drover_operation *op, const json_t *port)
 {
     struct cloud *cloud = floating->work.cloud;
     json_t *body =
         json_pack("{s:{s:s, s:s?, s:s*}}", "floatingip", "floating_network_id", floating->source,
-                  "port_id", list_text(port, "id"), "fixed_ip_address", first_ipv4(port));
+                  "port_id", list_text(port, "id"), "fixed_ip_address", network_ipv4_of_port(port));
 
     drover_operation_set_status(op, "floating IP");
     return work_call(&floating->work, op,
@@ -164,6 +148,9 @@ ports_known(struct work *work, struct drover_operation *op)
     if (call_failure(work->call) != 0)
         return call_fail(work->call, op);
     floating->ports = json_incref(json_object_get(call_answer(work->call), "ports"));
+    if (!json_is_array(floating->ports))
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
+                                     "the cloud's answer about ports makes no sense");
     work->stage = floating->made != 0 ? look_for_present : choose_port;
     return DROVER_RUNNING;
 }
@@ -266,6 +253,12 @@ floating_new(struct cloud *cloud, const char *server, gboolean may_be_there)
     if (may_be_there)
         floating->made = drover_now();
     return &floating->work;
+}
+
+gboolean
+floating_is_asked_for(const struct work *work)
+{
+    return work != NULL && work->stage == made && !call_is_done(work->call);
 }
 
 const char *

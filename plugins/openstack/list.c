@@ -11,8 +11,11 @@
 #define A_SECOND   1000
 /* How long a cloud that fails is waited for. */
 #define PATIENCE_MILLISECONDS 300000
-/* How long something that was not there is believed not to be there. */
+/* Failures with so long between them are not one failure that goes on. */
+#define LULL_MILLISECONDS 60000
+/* How long something that was not there is believed not to be there, and a whole service. */
 #define MISSING_MILLISECONDS 30000
+#define ABSENT_MILLISECONDS  300000
 
 static const struct form {
     enum service service;
@@ -21,10 +24,11 @@ static const struct form {
     uint32_t lifetime;
     gboolean own;      /* an administrator sees those of other projects too */
     gboolean optional; /* not all clouds have it */
+    const char *name;  /* the member that tells one from the others; NULL: "id" */
 } forms[LISTS] = {
     [LIST_FLAVORS] = {SERVICE_COMPUTE, "/flavors/detail", "flavors", NULL, FOR_EVER, FALSE, FALSE},
     [LIST_ZONES] = {SERVICE_COMPUTE, "/os-availability-zone", "availabilityZoneInfo", NULL,
-                    FOR_EVER, FALSE, TRUE},
+                    FOR_EVER, FALSE, TRUE, "zoneName"},
     [LIST_IMAGES] = {SERVICE_IMAGE, "/images", "images", "limit=1000", FOR_EVER, FALSE, FALSE},
     [LIST_NETWORKS] = {SERVICE_NETWORK, "/networks", "networks", NULL, FOR_EVER, FALSE, TRUE},
     [LIST_SUBNETS] = {SERVICE_NETWORK, "/subnets", "subnets", NULL, FOR_EVER, FALSE, TRUE},
@@ -45,11 +49,15 @@ struct list {
     const struct form *form;
     struct drover_cache *cache;
     int64_t failing; /* since when; 0: it is not */
+    int64_t failed;  /* when it did last */
+    gboolean absent; /* the cloud has said that it has no such things at all */
 
     /* The fetch under way. */
     struct call *call;
+    int64_t began;
     json_t *items;
-    GHashTable *seen; /* queries of pages, a set */
+    GHashTable *names; /* of the items, a set */
+    GHashTable *seen;  /* queries of pages, a set */
     gboolean began_anew;
 };
 
@@ -62,6 +70,7 @@ end_fetch(struct list *list)
 {
     call_free(list->call);
     list->call = NULL;
+    g_hash_table_remove_all(list->names);
     g_clear_pointer(&list->items, json_decref);
     g_hash_table_remove_all(list->seen);
 }
@@ -71,81 +80,137 @@ fail_fetch(struct list *list, enum drover_failure failure, const char *reason)
 {
     g_autofree char *message = g_strdup_printf("the list of %s: %s", list->form->member, reason);
 
-    if (list->failing == 0) {
+    if (list->failing == 0 || list->began > list->failed + LULL_MILLISECONDS) {
         list->failing = drover_now();
         drover_provider_log(list->cloud->provider, DROVER_WARNING, "%s", message);
     }
+    list->failed = drover_now();
     end_fetch(list);
     drover_cache_failed(list->cache, failure, message);
 }
 
-/* The link to the next page, as any of the services gives it. Free with g_free(). */
+/* The address in a header like <address>; rel="next". Free with g_free(); NULL: there is none. */
 static char *
-next_link(const struct list *list, const json_t *answer)
+link_in_header(const char *header)
+{
+    g_autoptr(GRegex) form = g_regex_new("<([^>]*)>;[^,]*rel=\"?next\"?", 0, 0, NULL);
+    g_autoptr(GMatchInfo) match = NULL;
+
+    return header != NULL && g_regex_match(form, header, 0, &match) ? g_match_info_fetch(match, 1)
+                                                                    : NULL;
+}
+
+/* What is said of the next page in the answer itself; NULL: nothing. */
+static const json_t *
+link_in_answer(const struct list *list, const json_t *answer)
 {
     g_autofree char *member = g_strconcat(list->form->member, "_links", NULL);
-    const char *header = call_header(list->call, "Link");
+    const json_t *links = json_object_get(answer, member), *next = json_object_get(answer, "next");
     size_t index;
     json_t *link;
 
-    json_array_foreach(json_object_get(answer, member), index, link)
+    if (links != NULL && !json_is_array(links) && !json_is_null(links))
+        return links;
+    json_array_foreach((json_t *)links, index, link)
     {
         if (g_strcmp0(list_text(link, "rel"), "next") == 0)
-            return g_strdup(list_text(link, "href"));
+            return json_object_get(link, "href") != NULL ? json_object_get(link, "href") : link;
     }
-    if (list_text(answer, "next") != NULL)
-        return g_strdup(list_text(answer, "next"));
-    if (header != NULL) {
-        g_autoptr(GRegex) form = g_regex_new("<([^>]*)>;[^,]*rel=\"?next\"?", 0, 0, NULL);
-        g_autoptr(GMatchInfo) match = NULL;
+    return json_is_null(next) ? NULL : next;
+}
 
-        if (g_regex_match(form, header, 0, &match))
-            return g_match_info_fetch(match, 1);
-    }
-    return NULL;
+/*
+ * The query of the link to the next page, as any of the services gives it: only the query counts,
+ * since behind a proxy services do not know their own address. Free with g_free(); NULL: it is the
+ * last page. FALSE: there is a link that leads nowhere, and the list would end in the middle.
+ */
+static gboolean
+find_next(const struct list *list, const json_t *answer, char **query)
+{
+    const json_t *said = link_in_answer(list, answer);
+    g_autofree char *link = said != NULL ? g_strdup(json_string_value(said))
+                                         : link_in_header(call_header(list->call, "Link"));
+    const char *mark = link != NULL ? strchr(link, '?') : NULL;
+
+    *query = mark != NULL ? g_strdup(mark + 1) : NULL;
+    return *query != NULL || (said == NULL && link == NULL);
 }
 
 static void
-take_all(struct list *list)
+take_all(struct list *list, gboolean absent)
 {
     json_t *items = json_incref(list->items);
 
     list->failing = 0;
+    list->absent = absent;
     end_fetch(list);
     drover_cache_fetched(list->cache, items);
 }
 
-/* Only the query of a link counts: behind a proxy, services do not know their own address. */
+/* What has no name cannot be told from others, and a list without it would be another one. FALSE
+ * when there is such a thing. What pages show twice, since it has moved, is there once. */
+static gboolean
+add_page(struct list *list, const json_t *page)
+{
+    size_t index;
+    json_t *item;
+
+    json_array_foreach((json_t *)page, index, item)
+    {
+        const char *name = list_text(item, list->form->name != NULL ? list->form->name : "id");
+
+        if (name == NULL || *name == '\0')
+            return FALSE;
+        if (g_hash_table_contains(list->names, name))
+            continue;
+        json_array_append(list->items, item);
+        g_hash_table_add(list->names, (char *)name); /* lives as long as the item */
+    }
+    return json_is_array(page);
+}
+
 static void
 take_page(struct list *list)
 {
     const json_t *answer = call_answer(list->call);
-    json_t *page = json_object_get(answer, list->form->member);
-    g_autofree char *link = answer != NULL ? next_link(list, answer) : NULL;
-    const char *query = link != NULL ? strchr(link, '?') : NULL;
+    g_autofree char *next = NULL;
 
-    if (!json_is_array(page)) {
+    if (!find_next(list, answer, &next) ||
+        !add_page(list, json_object_get(answer, list->form->member)))
         fail_fetch(list, DROVER_FAILURE_OTHER, "the answer makes no sense");
-        return;
-    }
-    json_array_extend(list->items, page);
-    if (query == NULL)
-        take_all(list);
-    else if (g_hash_table_contains(list->seen, query + 1))
+    else if (next == NULL)
+        take_all(list, FALSE);
+    else if (g_hash_table_contains(list->seen, next))
         fail_fetch(list, DROVER_FAILURE_OTHER, "a page leads back to one before it");
     else if (g_hash_table_size(list->seen) >= MOST_PAGES)
         fail_fetch(list, DROVER_FAILURE_OTHER, "it has no end");
     else
-        ask_for_page(list, query + 1);
+        ask_for_page(list, next);
 }
 
 static void
 begin(struct list *list)
 {
     g_hash_table_remove_all(list->seen);
+    g_hash_table_remove_all(list->names);
     json_decref(list->items);
     list->items = json_array();
     ask_for_page(list, NULL);
+}
+
+static gboolean
+is_first_page(const struct list *list)
+{
+    return g_hash_table_size(list->seen) == 0;
+}
+
+/* What the page before ended with was deleted meanwhile: services say 400 or 404 to that. */
+static gboolean
+has_lost_its_place(const struct list *list)
+{
+    int status = call_status(list->call);
+
+    return !is_first_page(list) && (status == 400 || status == 404);
 }
 
 /* Whether the cloud just does not have such things. */
@@ -154,12 +219,21 @@ is_absent(const struct list *list)
 {
     int status = call_status(list->call);
 
-    if (!list->form->optional)
+    if (!list->form->optional || !is_first_page(list))
         return FALSE;
     if (list->kind == LIST_ZONES)
         return status == 403 || status == 404;
     return status == 404 ||
            (call_was_not_sent(list->call) && call_failure(list->call) == DROVER_FAILURE_NOT_FOUND);
+}
+
+/* Not that what an operation is about is not there: it would take that for its success. */
+static enum drover_failure
+meaning_of(const struct call *call)
+{
+    if (call_failure(call) != DROVER_FAILURE_NOT_FOUND)
+        return (enum drover_failure)call_failure(call);
+    return call_was_not_sent(call) ? DROVER_FAILURE_PERMANENT : DROVER_FAILURE_OTHER;
 }
 
 static void
@@ -169,28 +243,25 @@ on_page(struct call *call, void *data)
 
     if (call_failure(call) == 0) {
         take_page(list);
-    } else if (call_status(call) == 400 && g_hash_table_size(list->seen) > 0 && !list->began_anew) {
-        /* What the last page ended with was deleted meanwhile. */
+    } else if (has_lost_its_place(list) && !list->began_anew) {
         list->began_anew = TRUE;
         begin(list);
     } else if (is_absent(list)) {
-        take_all(list);
+        take_all(list, TRUE);
     } else {
-        fail_fetch(list, (enum drover_failure)call_failure(call), call_message(call));
+        fail_fetch(list, meaning_of(call), call_message(call));
     }
 }
 
 static void
 ask_for_page(struct list *list, const char *query)
 {
-    g_autofree char *copy = g_strdup(query);
-
     call_free(list->call);
     list->call = call_new(list->cloud, list->form->service, "GET", list->form->path, NULL);
     call_set_shared(list->call);
-    if (copy != NULL) {
-        g_hash_table_add(list->seen, g_strdup(copy));
-        call_set_query(list->call, copy);
+    if (query != NULL) {
+        g_hash_table_add(list->seen, g_strdup(query));
+        call_set_query(list->call, query);
     } else if (list->kind == LIST_OWN_IMAGES) {
         call_add_query(list->call, "nodepool_provider_name",
                        drover_provider_name(list->cloud->provider));
@@ -211,6 +282,7 @@ fetch(struct drover_cache *cache, void *data)
     struct list *list = data;
 
     list->began_anew = FALSE;
+    list->began = drover_now();
     begin(list);
 }
 
@@ -231,6 +303,7 @@ list_new(struct cloud *cloud, enum list_kind kind)
     list->kind = kind;
     list->form = &forms[kind];
     list->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    list->names = g_hash_table_new(g_str_hash, g_str_equal);
     list->cache = drover_cache_new(list->form->lifetime, fetch, release_items, list);
     return list;
 }
@@ -242,6 +315,7 @@ list_free(struct list *list)
         return;
     end_fetch(list);
     g_hash_table_unref(list->seen);
+    g_hash_table_unref(list->names);
     drover_cache_free(list->cache);
     g_free(list);
 }
@@ -262,6 +336,17 @@ fail_for(const struct list *list, struct drover_operation *op)
                                  drover_cache_message(list->cache));
 }
 
+/* A service that answers nobody knows what for a moment must not be missing for ever. */
+static void
+doubt_absence(struct cloud *cloud, enum list_kind kind)
+{
+    const struct list *list = cloud->lists[kind];
+
+    if (list->absent && list->call == NULL &&
+        !list_is_since(cloud, kind, drover_now() - ABSENT_MILLISECONDS))
+        list_expire(cloud, kind);
+}
+
 /* As list_get(), but the operation is not failed. */
 static enum drover_step
 look(struct cloud *cloud, enum list_kind kind, struct drover_operation *op, const json_t **items)
@@ -269,6 +354,7 @@ look(struct cloud *cloud, enum list_kind kind, struct drover_operation *op, cons
     const void *value = NULL;
 
     *items = NULL;
+    doubt_absence(cloud, kind);
     switch (drover_cache_get(cloud->lists[kind]->cache, op, &value)) {
     case DROVER_CACHE_VALUE:
         *items = value;
@@ -305,7 +391,6 @@ is_worth_waiting(const struct list *list)
     enum drover_failure failure = drover_cache_failure(list->cache);
 
     return failure != DROVER_FAILURE_AUTH && failure != DROVER_FAILURE_PERMANENT &&
-           failure != DROVER_FAILURE_NOT_FOUND &&
            drover_now() < list->failing + PATIENCE_MILLISECONDS;
 }
 
@@ -343,6 +428,17 @@ list_get_after(struct cloud *cloud, enum list_kind kind, struct drover_operation
     return list_wait(cloud, kind, op);
 }
 
+enum drover_step
+list_get_after_if_any(struct cloud *cloud, enum list_kind kind, struct drover_operation *op,
+                      int64_t time, const json_t **items)
+{
+    enum drover_step step = list_get_if_any(cloud, kind, op, items);
+
+    if (step != DROVER_DONE || *items == NULL || list_is_since(cloud, kind, time))
+        return step;
+    return list_wait(cloud, kind, op);
+}
+
 const json_t *
 list_find(const json_t *items, const char *member, const char *text)
 {
@@ -361,6 +457,14 @@ const char *
 list_text(const json_t *item, const char *member)
 {
     return json_string_value(json_object_get(item, member));
+}
+
+const char *
+list_id(const json_t *item)
+{
+    const char *id = list_text(item, "id");
+
+    return id != NULL && *id != '\0' ? id : NULL;
 }
 
 enum drover_step

@@ -25,16 +25,21 @@ enum drover_step list_await(struct cloud *cloud, enum list_kind kind, struct dro
 enum drover_step list_await_after(struct cloud *cloud, enum list_kind kind,
                                   struct drover_operation *op, int64_t time, const json_t **items);
 /* As list_get(), but one that was asked for at that time or later. */
-enum drover_step list_get_after(
-    struct cloud *cloud, enum list_kind kind, struct drover_operation *op, int64_t time,
-    const json_t **items); /* As list_get(), but where that fails there is no list: NULL. */
+enum drover_step list_get_after(struct cloud *cloud, enum list_kind kind,
+                                struct drover_operation *op, int64_t time, const json_t **items);
+/* As these two, but where that fails there is no list: NULL. */
 enum drover_step list_get_if_any(struct cloud *cloud, enum list_kind kind,
                                  struct drover_operation *op, const json_t **items);
+enum drover_step list_get_after_if_any(struct cloud *cloud, enum list_kind kind,
+                                       struct drover_operation *op, int64_t time,
+                                       const json_t **items);
 
 /* The item whose member is the text; NULL: there is none. */
 const json_t *list_find(const json_t *items, const char *member, const char *text);
 /* What an item says; NULL: no text. */
 const char *list_text(const json_t *item, const char *member);
+/* Its "id"; NULL: no text, or an empty one. */
+const char *list_id(const json_t *item);
 
 /* Goes on with the next list: the operation is woken. */
 enum drover_step list_wait(struct cloud *cloud, enum list_kind kind, struct drover_operation *op);

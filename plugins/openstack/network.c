@@ -161,6 +161,22 @@ network_floating_source(const struct settings *settings, const json_t *networks,
 
 /* ---- Ports ---- */
 
+const char *
+network_ipv4_of_port(const json_t *port)
+{
+    size_t index;
+    json_t *fixed;
+
+    json_array_foreach(json_object_get(port, "fixed_ips"), index, fixed)
+    {
+        const char *text = list_text(fixed, "ip_address");
+
+        if (text != NULL && strchr(text, ':') == NULL)
+            return text;
+    }
+    return NULL;
+}
+
 static gboolean
 has_gateway(const json_t *subnets, const char *network_id)
 {
@@ -201,7 +217,8 @@ network_port_for_floating_ip(const struct settings *settings, const json_t *netw
         return json_array_get(ports, 0);
     json_array_foreach((json_t *)ports, index, port)
     {
-        if (can_be_reached(settings, networks, subnets, port) &&
+        if (network_ipv4_of_port(port) != NULL &&
+            can_be_reached(settings, networks, subnets, port) &&
             (best == NULL ||
              g_strcmp0(list_text(port, "created_at"), list_text(best, "created_at")) > 0))
             best = port;
@@ -261,6 +278,26 @@ add_default(struct cloud *cloud, struct drover_operation *op, json_t *wanted)
     return step == DROVER_DONE ? add_network(cloud, op, networks, name, wanted) : step;
 }
 
+/* Addresses are told apart by what clouds.yaml says of networks: it must not speak of any that
+ * there is not. */
+static enum drover_step
+check_described(struct cloud *cloud, struct drover_operation *op)
+{
+    g_autoptr(GPtrArray) names = settings_networks(cloud->settings);
+    json_t *found = json_array();
+    const json_t *networks = NULL;
+    enum drover_step step = DROVER_DONE;
+
+    if (!settings_has_service(cloud->settings, SERVICE_NETWORK))
+        g_ptr_array_set_size(names, 0);
+    if (names->len > 0)
+        step = list_await(cloud, LIST_NETWORKS, op, &networks);
+    for (guint i = 0; step == DROVER_DONE && i < names->len; i++)
+        step = add_network(cloud, op, networks, names->pdata[i], found);
+    json_decref(found);
+    return step;
+}
+
 enum drover_step
 network_of_label(struct cloud *cloud, struct drover_operation *op, json_t **wanted)
 {
@@ -271,8 +308,10 @@ network_of_label(struct cloud *cloud, struct drover_operation *op, json_t **want
 
     if (names == NULL)
         names = drover_value_get(drover_operation_pool_config(op), "networks");
-    step = drover_value_length(names) > 0 ? add_configured(cloud, op, names, list)
-                                          : add_default(cloud, op, list);
+    step = check_described(cloud, op);
+    if (step == DROVER_DONE)
+        step = drover_value_length(names) > 0 ? add_configured(cloud, op, names, list)
+                                              : add_default(cloud, op, list);
     *wanted = NULL;
     if (step == DROVER_DONE && json_array_size(list) > 0)
         *wanted = json_incref(list);

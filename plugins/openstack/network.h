@@ -22,6 +22,8 @@ const char *network_floating_source(const struct settings *settings, const json_
 /* Whether floating IPs may be used at all. */
 gboolean network_has_floating_ips(const struct settings *settings);
 
+/* The first IPv4 address that a port has; NULL: none. */
+const char *network_ipv4_of_port(const json_t *port);
 /*
  * The port of a server that a floating IP is to lead to, the newest if there are several that can
  * be. NULL with an error: which one it is has to be configured.

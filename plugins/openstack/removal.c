@@ -7,13 +7,14 @@
 #include "network.h"
 #include "server.h"
 
-/* A server that is in state ERROR for so long is asked to go once more. */
+/* A server that does not even begin to go for so long is asked to go once more. */
 #define STUCK_MILLISECONDS 60000
 
 struct removal {
     struct work work;
     char *server;            /* its id */
     GPtrArray *floating_ips; /* ids of those still to be removed */
+    GHashTable *removed;     /* ids of those that Neutron had agreed to remove, a set */
     int64_t began;
     int64_t asked; /* when Nova had agreed to remove it */
 };
@@ -35,6 +36,14 @@ is_used(const struct cloud *cloud)
     return FALSE;
 }
 
+/* Nova may have lost sight of the addresses of a server that ran. */
+static gboolean
+tells_no_address(const json_t *server)
+{
+    return json_object_size(json_object_get(server, "addresses")) == 0 &&
+           !server_is(server, "BUILD") && !server_is(server, "ERROR");
+}
+
 /* Nova may not know, or not yet, of a floating IP that leads to the server. */
 static enum {
     HAS_NONE,
@@ -46,20 +55,30 @@ static enum {
 
     if (addresses.has_floating)
         return SHOWS_THEM;
-    return is_used(cloud) && addresses_need_floating_ip(cloud->settings, &addresses) ? MAY_HIDE_THEM
-                                                                                     : HAS_NONE;
+    return is_used(cloud) && (addresses_need_floating_ip(cloud->settings, &addresses) ||
+                              tells_no_address(server))
+               ? MAY_HIDE_THEM
+               : HAS_NONE;
 }
 
+/* Fixed ones may be the same as floating ones of another network. */
 static gboolean
-has_address(const json_t *server, const char *text)
+has_floating_address(const json_t *server, const char *text)
 {
     const char *network;
     json_t *items;
 
     json_object_foreach(json_object_get(server, "addresses"), network, items)
     {
-        if (list_find(items, "addr", text) != NULL)
-            return TRUE;
+        size_t index;
+        json_t *item;
+
+        json_array_foreach(items, index, item)
+        {
+            if (g_strcmp0(list_text(item, "addr"), text) == 0 &&
+                g_strcmp0(list_text(item, "OS-EXT-IPS:type"), "floating") == 0)
+                return TRUE;
+        }
     }
     return FALSE;
 }
@@ -72,7 +91,7 @@ leads_to(const json_t *floating_ip, const json_t *server, const json_t *ports)
     const char *address = list_text(floating_ip, "floating_ip_address");
 
     return (port != NULL && list_find(ports, "id", port) != NULL) ||
-           (address != NULL && has_address(server, address));
+           (address != NULL && has_floating_address(server, address));
 }
 
 static void
@@ -114,13 +133,20 @@ static enum drover_step
 ports_known(struct work *work, struct drover_operation *op)
 {
     struct removal *removal = (struct removal *)work;
+    const json_t *ports;
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
+    /* That there are no ports there does not mean that there is no server. */
+    if (call_found_nothing(work->call))
+        return call_fail_as(work->call, op, DROVER_FAILURE_OTHER);
     if (call_failure(work->call) != 0)
         return call_fail(work->call, op);
-    return look_for_floating_ips(removal, op, NULL,
-                                 json_object_get(call_answer(work->call), "ports"));
+    ports = json_object_get(call_answer(work->call), "ports");
+    if (!json_is_array(ports))
+        return drover_operation_fail(op, DROVER_FAILURE_OTHER,
+                                     "the cloud's answer about ports makes no sense");
+    return look_for_floating_ips(removal, op, NULL, ports);
 }
 
 static enum drover_step
@@ -144,7 +170,7 @@ look(struct work *work, struct drover_operation *op)
     if (step != DROVER_DONE)
         return step;
     server = list_find(servers, "id", removal->server);
-    if (server != NULL && !server_exists(server))
+    if (server != NULL && !server_exists(server) && removal->floating_ips->len == 0)
         return DROVER_DONE;
     switch (server != NULL ? floating_ips_of(work->cloud, server, networks) : HAS_NONE) {
     case SHOWS_THEM:
@@ -167,10 +193,10 @@ floating_ip_deleted(struct work *work, struct drover_operation *op)
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) != 0 && call_failure(work->call) != DROVER_FAILURE_NOT_FOUND)
+    if (call_failure(work->call) != 0 && !call_found_nothing(work->call))
         return call_fail(work->call, op);
     list_expire(work->cloud, LIST_FLOATING_IPS);
-    g_ptr_array_remove_index(removal->floating_ips, 0);
+    g_hash_table_add(removal->removed, g_ptr_array_steal_index(removal->floating_ips, 0));
     work->stage = delete_floating_ip;
     return DROVER_RUNNING;
 }
@@ -198,9 +224,8 @@ server_deleted(struct work *work, struct drover_operation *op)
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) == DROVER_FAILURE_NOT_FOUND && !call_was_not_sent(work->call))
-        return DROVER_DONE;
-    if (call_failure(work->call) != 0)
+    /* That it is not there the list has to confirm: what says so may not be Nova. */
+    if (call_failure(work->call) != 0 && !call_found_nothing(work->call))
         return call_fail(work->call, op);
     removal->asked = drover_now();
     work->stage = wait_until_gone;
@@ -221,8 +246,37 @@ delete_server(struct work *work, struct drover_operation *op)
 static gboolean
 is_stuck(const struct removal *removal, const json_t *server)
 {
-    return server_is(server, "ERROR") && list_text(server, "OS-EXT-STS:task_state") == NULL &&
+    return list_text(server, "OS-EXT-STS:task_state") == NULL &&
            drover_now() > removal->asked + STUCK_MILLISECONDS;
+}
+
+/* The server is gone, and with it all that tells whose its floating IPs were. */
+static enum drover_step
+check_floating_ips(struct work *work, struct drover_operation *op)
+{
+    struct removal *removal = (struct removal *)work;
+    const json_t *floating_ips = NULL;
+    enum drover_step step = DROVER_DONE;
+    GHashTableIter iter;
+    gpointer id;
+
+    if (g_hash_table_size(removal->removed) > 0)
+        step = list_get_after_if_any(work->cloud, LIST_FLOATING_IPS, op, removal->asked,
+                                     &floating_ips);
+    if (step != DROVER_DONE)
+        return step;
+    g_hash_table_iter_init(&iter, removal->removed);
+    while (g_hash_table_iter_next(&iter, &id, NULL)) {
+        if (list_find(floating_ips, "id", id) != NULL)
+            g_ptr_array_add(removal->floating_ips, id);
+        else
+            g_free(id);
+        g_hash_table_iter_steal(&iter);
+    }
+    if (removal->floating_ips->len == 0)
+        return DROVER_DONE;
+    work->stage = delete_floating_ip;
+    return DROVER_RUNNING;
 }
 
 static enum drover_step
@@ -237,8 +291,10 @@ wait_until_gone(struct work *work, struct drover_operation *op)
         return step;
     drover_operation_set_status(op, "waiting for deletion");
     server = list_find(servers, "id", removal->server);
-    if (server == NULL || !server_exists(server))
-        return DROVER_DONE;
+    if (server == NULL || !server_exists(server)) {
+        work->stage = check_floating_ips;
+        return DROVER_RUNNING;
+    }
     if (!is_stuck(removal, server))
         return list_wait(work->cloud, LIST_SERVERS, op);
     work->stage = delete_server;
@@ -255,6 +311,8 @@ clear(struct work *work)
     g_free(removal->server);
     if (removal->floating_ips != NULL)
         g_ptr_array_unref(removal->floating_ips);
+    if (removal->removed != NULL)
+        g_hash_table_unref(removal->removed);
 }
 
 static void
@@ -262,6 +320,7 @@ set_server(struct removal *removal, const char *server)
 {
     removal->server = g_strdup(server);
     removal->floating_ips = g_ptr_array_new_with_free_func(g_free);
+    removal->removed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     removal->began = drover_now();
 }
 
@@ -330,8 +389,7 @@ image_deleted(struct work *work, struct drover_operation *op)
 {
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) != 0 &&
-        (call_failure(work->call) != DROVER_FAILURE_NOT_FOUND || call_was_not_sent(work->call)))
+    if (call_failure(work->call) != 0 && !call_found_nothing(work->call))
         return call_fail(work->call, op);
     list_expire(work->cloud, LIST_OWN_IMAGES);
     return DROVER_DONE;

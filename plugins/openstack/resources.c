@@ -3,6 +3,7 @@
 #include "cleaning.h"
 #include "list.h"
 #include "server.h"
+#include "session.h"
 #include "work.h"
 
 struct beginning {
@@ -60,16 +61,19 @@ show_servers(struct drover_operation *op, const json_t *servers)
     }
 }
 
-/* The properties of an image are members of its record. */
+/* Those of the project: others may be shared with it, and an administrator sees all that there are.
+ * The properties of an image are members of its record. */
 static void
-show_images(struct drover_operation *op, const json_t *images)
+show_images(const struct cloud *cloud, struct drover_operation *op, const json_t *images)
 {
+    const char *project = session_project(cloud->session);
     size_t index;
     json_t *image;
 
     json_array_foreach((json_t *)images, index, image)
     {
-        resources_show(op, "image", image, image);
+        if (project != NULL && g_strcmp0(list_text(image, "owner"), project) == 0)
+            resources_show(op, "image", image, image);
     }
 }
 
@@ -82,13 +86,13 @@ resources_list(struct cloud *cloud, struct drover_operation *op)
     enum drover_step step = cleaning_step(cloud->cleaning, op, began);
 
     if (step == DROVER_DONE)
-        step = list_get_after(cloud, LIST_OWN_IMAGES, op, began, &images);
+        step = list_get_after_if_any(cloud, LIST_OWN_IMAGES, op, began, &images);
     if (step == DROVER_DONE)
         step = list_get_after(cloud, LIST_SERVERS, op, began, &servers);
     if (step != DROVER_DONE)
         return step;
     show_servers(op, servers);
-    show_images(op, images);
+    show_images(cloud, op, images);
     return DROVER_DONE;
 }
 
@@ -100,7 +104,7 @@ resources_list_images(struct cloud *cloud, struct drover_operation *op)
         list_get_after(cloud, LIST_PRIVATE_IMAGES, op, operation_began(op) - 1000, &images);
 
     if (step == DROVER_DONE)
-        show_images(op, images);
+        show_images(cloud, op, images);
     return step;
 }
 

@@ -63,6 +63,7 @@ clean(struct upload *upload, struct drover_operation *op, enum drover_failure fa
     g_autofree char *path = NULL;
 
     upload->failure = failure;
+    g_free(upload->reason);
     upload->reason = g_strdup(reason);
     if (upload->image == NULL)
         return fail_now(upload, op);
@@ -78,6 +79,21 @@ clean_after_call(struct upload *upload, struct drover_operation *op)
     const struct call *call = upload->work.call;
 
     return clean(upload, op, (enum drover_failure)call_failure(call), call_message(call));
+}
+
+/* ---- A busy Glance ---- */
+
+static gboolean
+is_busy(const struct upload *upload)
+{
+    return call_status(upload->work.call) == 503 && upload->repetitions < MOST_REPETITIONS;
+}
+
+/* What was not done at all is asked for again. */
+static enum drover_step
+repeat(struct upload *upload, struct drover_operation *op, work_stage stage)
+{
+    return work_pause(&upload->work, op, FIRST_PAUSE << upload->repetitions++, stage);
 }
 
 /* ---- The image's record ---- */
@@ -97,28 +113,35 @@ asked(struct work *work, struct drover_operation *op)
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_status(work->call) == 503 && upload->repetitions < MOST_REPETITIONS) {
-        upload->repetitions++;
-        return work_pause(work, op, FIRST_PAUSE << (upload->repetitions - 1), ask);
-    }
+    if (is_busy(upload))
+        return repeat(upload, op, ask);
     if (call_failure(work->call) != 0)
         return call_fail(work->call, op);
-    id = list_text(call_answer(work->call), "id");
+    id = list_id(call_answer(work->call));
     if (id == NULL)
         return drover_operation_fail(op, DROVER_FAILURE_OTHER,
                                      "the cloud's answer about an image makes no sense");
     methods = call_header(work->call, IMPORT_METHODS);
     upload->can_import = methods != NULL && strstr(methods, IMPORTED_BY_GLANCE) != NULL;
+    upload->repetitions = 0;
     take(upload, op, id);
     work->stage = send;
     return DROVER_RUNNING;
 }
 
+/* A new reference; NULL: none was given. */
+static json_t *
+metadata_of(const struct drover_operation *op)
+{
+    const char *text = drover_operation_input(op, "metadata");
+
+    return text != NULL ? json_loads(text, 0, NULL) : NULL;
+}
+
 static json_t *
 description(const struct cloud *cloud, struct drover_operation *op)
 {
-    const char *text = drover_operation_input(op, "metadata");
-    json_t *metadata = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    json_t *metadata = metadata_of(op);
     json_t *image = upload_description(
         drover_operation_input(op, "name"), drover_operation_input(op, "format"), metadata,
         drover_value_get(drover_operation_label_config(op), "meta"), cloud->settings);
@@ -173,6 +196,8 @@ must_import(const struct upload *upload)
            (status == 403 || status == 404 || status == 405);
 }
 
+static enum drover_step import(struct work *work, struct drover_operation *op);
+
 static enum drover_step
 imported(struct work *work, struct drover_operation *op)
 {
@@ -180,6 +205,8 @@ imported(struct work *work, struct drover_operation *op)
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
+    if (is_busy(upload))
+        return repeat(upload, op, import);
     if (call_failure(work->call) != 0)
         return clean_after_call(upload, op);
     work->stage = poll;
@@ -212,10 +239,13 @@ sent(struct work *work, struct drover_operation *op)
         work->stage = send;
         return DROVER_RUNNING;
     }
+    if (is_busy(upload))
+        return repeat(upload, op, send);
     if (call_failure(work->call) != 0)
         return clean_after_call(upload, op);
     upload->is_whole = TRUE;
     upload->sent = drover_now();
+    upload->repetitions = 0;
     work->stage = upload->imports ? import : poll;
     return DROVER_RUNNING;
 }
@@ -285,17 +315,17 @@ static enum drover_step
 judge(struct upload *upload, struct drover_operation *op, const json_t *image)
 {
     work_stage next = awaited(upload, image);
+    const char *state = list_text(image, "status");
     g_autofree char *reason = NULL;
 
     if (next != NULL) {
         upload->work.stage = next;
         return DROVER_RUNNING;
     }
-    if (is_coming(image))
+    if (state == NULL || is_coming(image))
         return wait_or_give_up(upload, op);
-    if (g_strcmp0(list_text(image, "status"), "active") != 0) {
-        reason =
-            g_strdup_printf("image %s went to state %s", upload->image, list_text(image, "status"));
+    if (strcmp(state, "active") != 0) {
+        reason = g_strdup_printf("image %s went to state %s", upload->image, state);
         return clean(upload, op, DROVER_FAILURE_BROKEN, reason);
     }
     if (!upload_is_intact(image, drover_operation_input(op, "md5"),
@@ -313,7 +343,7 @@ polled(struct work *work, struct drover_operation *op)
 
     if (!call_is_done(work->call))
         return DROVER_RUNNING;
-    if (call_failure(work->call) == DROVER_FAILURE_NOT_FOUND)
+    if (call_found_nothing(work->call))
         return drover_operation_fail(op, DROVER_FAILURE_BROKEN, "image %s is gone", upload->image);
     if (call_failure(work->call) != 0)
         return wait_or_give_up(upload, op);
@@ -332,6 +362,30 @@ poll(struct work *work, struct drover_operation *op)
 
 /* ---- Being taken up ---- */
 
+/* What was made for this very upload; NULL: nothing. */
+static const json_t *
+find_own(const struct drover_operation *op, const json_t *images)
+{
+    static const char *const marks[] = {"nodepool_build_id", "nodepool_upload_id"};
+    json_t *metadata = metadata_of(op);
+    const json_t *found = NULL;
+    size_t index;
+    json_t *image;
+
+    json_array_foreach((json_t *)images, index, image)
+    {
+        gboolean fits =
+            g_strcmp0(list_text(image, "name"), drover_operation_input(op, "name")) == 0;
+
+        for (gsize i = 0; i < G_N_ELEMENTS(marks); i++)
+            fits &= g_strcmp0(list_text(image, marks[i]), list_text(metadata, marks[i])) == 0;
+        if (fits)
+            found = image;
+    }
+    json_decref(metadata);
+    return found;
+}
+
 /* An image that was asked for by a process that has not lived to hear the answer. */
 static enum drover_step
 seek(struct work *work, struct drover_operation *op)
@@ -343,7 +397,7 @@ seek(struct work *work, struct drover_operation *op)
 
     if (step != DROVER_DONE)
         return step;
-    image = list_find(images, "name", drover_operation_input(op, "name"));
+    image = find_own(op, images);
     if (image != NULL)
         take(upload, op, list_text(image, "id"));
     work->stage = image != NULL ? poll : ask;
@@ -365,7 +419,7 @@ cancelled(struct work *work, struct drover_operation *op)
     }
     if (upload->image == NULL && work->call != NULL && call_is_done(work->call) &&
         call_failure(work->call) == 0) {
-        id = list_text(call_answer(work->call), "id");
+        id = list_id(call_answer(work->call));
         if (id != NULL)
             take(upload, op, id);
     }

@@ -128,6 +128,27 @@ class Cleaning(WithStatsd, OpenStackCase):
         self.cloud.wait(lambda state: not {port['id'] for port in state['ports']} & set(down))
         self.assertEqual({port['id'] for port in self.cloud.state()['ports']}, {dhcp, up})
 
+    def test_OS_50_ports_of_servers_that_exist(self):
+        """A server that was stopped, or is not up yet, has its port DOWN."""
+        server, = self.cloud.make()
+        down, = self.cloud.make('port', device_id=server)
+        leaked, = self.cloud.make('port', device_id='of-a-server-that-is-gone')
+        self.start(port_cleanup_interval=1)
+        self.cloud.wait(lambda state: leaked not in {port['id'] for port in state['ports']})
+        self.assertIn(down, {port['id'] for port in self.cloud.state()['ports']})
+
+    def test_OS_70_login_without_a_project(self):
+        """All projects are seen, none is one's own."""
+        entry = self.cloud.entry({'username': 'admin', 'password': 'password-of-the-admin',
+                                  'system_scope': 'all'})
+        del entry['auth']['project_name']
+        self.cloud.write_clouds({'fake': entry})
+        self.cloud.make('port')
+        self.cloud.make('floatingip')
+        launcher = self.start(port_cleanup_interval=1, clean_floating_ips=True)
+        launcher.wait_for_log('Finished cleanup', count=5)
+        self.assertEqual(self.cloud.log('DELETE'), [])
+
     def test_OS_52_no_ports(self):
         self.cloud.make('port')
         launcher = self.start(port_cleanup_interval=0)

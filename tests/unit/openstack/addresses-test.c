@@ -40,6 +40,10 @@ static const struct sample samples[] = {
     {"force-ipv4", "{'force_ipv4': true}", "{'addresses': {'inner': [" V6("2001:db8::5") "]}}",
      TRUE, "", "", "", "", FALSE},
     {"F-37-none", "{}", "{'addresses': {}}", TRUE, "", "", "", "", FALSE},
+    {"nonsense", "{}",
+     "{'accessIPv4': 'none', 'accessIPv6': 6, 'addresses': {'inner': [{'addr': 'localhost'}, "
+     "{'addr': null}, null, {'version': 6, 'addr': '10.0.0.5'}], 'outer': {'addr': '10.9.0.5'}}}",
+     FALSE, "", "", "10.0.0.5", "10.0.0.5", TRUE},
     {"F-37-null", "{}", "{'addresses': null}", TRUE, "", "", "", "", FALSE},
     {"access", "{}",
      "{'accessIPv4': '198.18.0.1', 'accessIPv6': 'fd00::1', 'addresses': {"
@@ -88,6 +92,20 @@ test_added_floating_ip(void)
 }
 
 static void
+test_known_networks(void)
+{
+    json_t *networks = sample_json(NETWORKS);
+    json_t *known = sample_json("{'addresses': {'inner': []}}");
+    json_t *unknown = sample_json("{'addresses': {'inner': [], 'new': []}}");
+
+    g_assert_true(addresses_are_on_known_networks(networks, known));
+    g_assert_false(addresses_are_on_known_networks(networks, unknown));
+    json_decref(networks);
+    json_decref(known);
+    json_decref(unknown);
+}
+
+static void
 test_private(void)
 {
     static const char *const inner[] = {"10.0.0.1",    "172.16.0.1", "172.31.255.255",
@@ -111,6 +129,7 @@ main(int argc, char **argv)
         g_test_add_data_func(path, &samples[i], test_sample);
     }
     g_test_add_func("/openstack/addresses/added-floating-ip", test_added_floating_ip);
+    g_test_add_func("/openstack/addresses/known-networks", test_known_networks);
     g_test_add_func("/openstack/addresses/private", test_private);
     return g_test_run();
 }

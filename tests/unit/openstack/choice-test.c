@@ -150,8 +150,12 @@ check_port(const char *entry, const char *subnets, const char *ports, const char
 static void
 test_ports(void)
 {
-    const char *two = "[{'id': 'p1', 'network_id': 'i1', 'created_at': '1'}, "
-                      "{'id': 'p2', 'network_id': 'i2', 'created_at': '2'}]";
+    const char *two = "[{'id': 'p1', 'network_id': 'i1', 'created_at': '1', "
+                      "'fixed_ips': [{'ip_address': 'fd00::1'}, {'ip_address': '10.0.0.2'}]}, "
+                      "{'id': 'p2', 'network_id': 'i2', 'created_at': '2', "
+                      "'fixed_ips': [{'ip_address': '10.0.1.2'}]}, "
+                      "{'id': 'p3', 'network_id': 'i1', 'created_at': '3', "
+                      "'fixed_ips': [{'ip_address': 'fd00::2'}]}]";
     const char *gateway = "[{'network_id': 'i1', 'gateway_ip': '10.0.0.1'}, "
                           "{'network_id': 'i2', 'gateway_ip': null}]";
 

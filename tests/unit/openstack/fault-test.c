@@ -41,7 +41,9 @@ test_creates(void)
         {409, "Multiple possible networks found, use a Network ID to be more specific.",
          DROVER_FAILURE_OTHER, DROVER_FAILURE_PERMANENT},
         {409, "something else", DROVER_FAILURE_OTHER, DROVER_FAILURE_OTHER},
-        {400, "Can not find requested image", DROVER_FAILURE_OTHER, DROVER_FAILURE_OTHER},
+        {400, "Can not find requested image", DROVER_FAILURE_OTHER, DROVER_FAILURE_PERMANENT},
+        {400, "The requested availability zone is not available", DROVER_FAILURE_OTHER,
+         DROVER_FAILURE_OTHER},
         {413, NULL, DROVER_FAILURE_OTHER, DROVER_FAILURE_RATE_LIMITED},
         {429, "quota", DROVER_FAILURE_RATE_LIMITED, DROVER_FAILURE_RATE_LIMITED},
         {503, NULL, DROVER_FAILURE_OTHER, DROVER_FAILURE_RATE_LIMITED},
@@ -84,6 +86,12 @@ test_calls(void)
     g_assert_cmpint(
         fault_of_call(409, "Quota exceeded for resources: ['floatingip'].", DROVER_FAILURE_OTHER),
         ==, DROVER_FAILURE_QUOTA);
+    g_assert_cmpint(
+        fault_of_call(409, "No more IP addresses available on network n.", DROVER_FAILURE_OTHER),
+        ==, DROVER_FAILURE_CAPACITY);
+    g_assert_cmpint(fault_of_call(409, "Unable to find any IP address on external network n.",
+                                  DROVER_FAILURE_OTHER),
+                    ==, DROVER_FAILURE_CAPACITY);
     g_assert_cmpint(fault_of_call(413, "image quota", DROVER_FAILURE_OTHER), ==,
                     DROVER_FAILURE_QUOTA);
     g_assert_cmpint(fault_of_call(404, NULL, DROVER_FAILURE_NOT_FOUND), ==,
