@@ -27,10 +27,12 @@ What happens; several may stand in one rule and take effect in this order:
     "lag": S               a list shows what was so long ago
     "drop": "after", "never": "after"
                            the same, and it was done
-    "garbage": "text", "types", "missing", "huge", "endless" (paging), "duplicate"
+    "garbage": "text", "types", "missing", "huge", "endless" (paging), "duplicate",
+               "mutated": some values, drawn by the rule's seed, are others
     "half": true           half of the body, then cut
 """
 
+import copy
 import random
 import re
 
@@ -87,7 +89,7 @@ class Faults:
         """What is to happen to the request; empty when nothing is."""
         for rule in self.rules:
             if rule.takes(request, tags):
-                return rule.script
+                return {**rule.script, 'random': rule.random}
         return {}
 
     def describe(self):
@@ -119,6 +121,36 @@ def duplicates(value):
     return {name: one + one if isinstance(one, list) else one for name, one in value.items()}
 
 
+NASTY = (None, True, False, [], {}, '', 'x' * 3000, 0, -1, 2 ** 63 - 1, -2 ** 63, 1e300, [None],
+         {'id': None}, {'id': ''}, '../../..', '%s%n', 'ACTIVE', 'ERROR', 'DELETED', '\u202e\n\t', '::1',
+         [[[[[[]]]]]], '1999-01-01T00:00:00Z', '{x}')
+
+
+def places(value, found=None):
+    """All (container, key) of it and of what is in it."""
+    found = [] if found is None else found
+    pairs = value.items() if isinstance(value, dict) else \
+        enumerate(value) if isinstance(value, list) else ()
+    for key, one in pairs:
+        found.append((value, key))
+        places(one, found)
+    return found
+
+
+def mutated(body, draw):
+    """`draw`: what draws at random. A place gets another value, or is gone."""
+    body = copy.deepcopy(body)
+    for _ in range(draw.randint(1, 4)):
+        if not (found := places(body)):
+            break
+        container, key = draw.choice(found)
+        if draw.random() < 0.2:
+            del container[key]
+        else:
+            container[key] = copy.deepcopy(draw.choice(NASTY))
+    return body
+
+
 GARBAGE = {
     'text': lambda body: '<html>Bad gateway \x00</html>',
     'types': wrong_types,
@@ -128,9 +160,15 @@ GARBAGE = {
 }
 
 
-def spoil(kind, answer, again):
+def spoil(fault, answer, again):
     """Puts garbage in the place of an answer's body; `again`: what makes a page the next of itself."""
-    if kind not in GARBAGE and kind != 'endless':
+    kind = fault['garbage']
+    if kind not in GARBAGE and kind not in ('endless', 'mutated'):
         raise Refused(400, 'bad_request', f'no such garbage: {kind}')
     body = answer.body if isinstance(answer.body, dict) else {}
-    answer.body = {**body, **again} if kind == 'endless' else GARBAGE[kind](body)
+    if kind == 'endless':
+        answer.body = {**body, **again}
+    elif kind == 'mutated':
+        answer.body = mutated(body, fault['random']) if answer.body is not None else None
+    else:
+        answer.body = GARBAGE[kind](body)

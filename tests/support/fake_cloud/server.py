@@ -100,7 +100,7 @@ class Server:
         entry['status'], entry['answer'] = answer.status, answer.body
         await self.maybe_lose(request, writer, fault, 'after')
         if 'garbage' in fault:
-            spoil(fault['garbage'], answer, self.api.again(request))
+            spoil(fault, answer, self.api.again(request))
         answer.write_to(writer, fault.get('half', False))
         await writer.drain()
         if fault.get('half'):
