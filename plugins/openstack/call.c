@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "answer.h"
 #include "fault.h"
-#include "redirection.h"
 #include "session.h"
 
 /* Without a byte of a file moving. */
@@ -188,13 +188,13 @@ note_request_id(const struct call *call)
                             call->path, id);
 }
 
-/* FALSE: it leads nowhere. */
+/* FALSE: it leads nowhere else. */
 static gboolean
 follow(struct call *call)
 {
-    g_autofree char *url = redirection_of(call->request);
+    g_autofree char *url = answer_redirection(call->request, &call->redirections);
 
-    if (url == NULL || ++call->redirections > MOST_REDIRECTIONS)
+    if (url == NULL)
         return FALSE;
     drover_http_request_free(call->request);
     call->request = NULL;
@@ -247,11 +247,11 @@ on_answer(struct drover_http_request *request, void *data)
         return;
     if (status == 406 && repeat_with_new_version(call))
         return;
-    if (redirection_is(status) && follow(call))
+    if (follow(call))
         return;
     if (status > 0 && status < 400)
         session_accepted(call->cloud->session, call->service);
-    if (redirection_is(status))
+    if (answer_is_redirection(request))
         set_failure(call, DROVER_FAILURE_OTHER,
                     "the cloud redirects a call in a circle, or nowhere");
     else if (drover_http_failure(request) != 0)
@@ -413,13 +413,8 @@ call_status(const struct call *call)
 const json_t *
 call_answer(struct call *call)
 {
-    size_t length;
-    const char *body;
-
-    if (call->answer == NULL && call->request != NULL) {
-        body = drover_http_body(call->request, &length);
-        call->answer = json_loadb(body, length, 0, NULL);
-    }
+    if (call->answer == NULL && call->request != NULL)
+        call->answer = answer_json(call->request);
     return json_is_object(call->answer) ? call->answer : NULL;
 }
 
