@@ -104,13 +104,13 @@ is_floating(const struct choice *choice, const struct address *address)
 static gboolean
 is_ipv4_on_wanted(const struct choice *choice, const struct address *address)
 {
-    return address->version == 4 && strcmp(address->network, choice->wanted) == 0;
+    return address->version == 4 && g_strcmp0(address->network, choice->wanted) == 0;
 }
 
 static gboolean
 is_ipv6_on_wanted(const struct choice *choice, const struct address *address)
 {
-    return address->version == 6 && strcmp(address->network, choice->wanted) == 0;
+    return address->version == 6 && g_strcmp0(address->network, choice->wanted) == 0;
 }
 
 static gboolean

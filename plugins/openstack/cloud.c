@@ -94,7 +94,8 @@ cloud_refresh(struct cloud *cloud)
         return FALSE;
     }
     drover_provider_log(cloud->provider, DROVER_INFO, "Cloud %s has new settings", settings->cloud);
-    settings_free(cloud->settings);
+    settings_free(cloud->former);
+    cloud->former = cloud->settings;
     cloud->settings = settings;
     set_up_http(cloud, cloud->http);
     set_up_http(cloud, cloud->shared_http);
@@ -130,6 +131,7 @@ cloud_open(struct drover_provider *provider)
 
     cloud->provider = provider;
     cloud->config = drover_provider_config(provider);
+    cloud->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     cloud->stamp = clouds_file_stamp();
     cloud->settings = load(cloud, &error);
     if (cloud->settings == NULL) {
@@ -166,6 +168,8 @@ cloud_close(struct cloud *cloud)
     drover_http_free(cloud->shared_http);
     drover_http_free(cloud->http);
     settings_free(cloud->settings);
+    settings_free(cloud->former);
+    g_hash_table_unref(cloud->told);
     g_free(cloud->stamp);
     g_free(cloud);
 }

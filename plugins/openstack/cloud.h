@@ -33,7 +33,9 @@ struct cloud {
     struct drover_provider *provider;
     const struct drover_value *config;
     struct settings *settings;
-    char *stamp; /* of the files that the settings are from */
+    struct settings *former; /* those before: a step that began with them ends with them */
+    GHashTable *told;        /* ids of flavors that were said to be gone, a set */
+    char *stamp;             /* of the files that the settings are from */
     int64_t stamp_checked;
     struct drover_http *http;        /* for what one operation waits for */
     struct drover_http *shared_http; /* for what all wait for: logins and lists */

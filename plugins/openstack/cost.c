@@ -47,10 +47,10 @@ flavor_of(const struct cloud *cloud, const json_t *server, const json_t *flavors
     if (json_object_get(flavor, "vcpus") != NULL || id == NULL)
         return flavor;
     flavor = list_find(flavors, "id", id);
-    if (flavor == NULL)
+    if (flavor == NULL && g_hash_table_add(cloud->told, g_strdup(id)))
         drover_provider_log(cloud->provider, DROVER_WARNING,
-                            "The flavor %s of server %s is not there any more; the server counts "
-                            "as one instance without cores and memory",
+                            "The flavor %s of server %s is not there any more; its servers "
+                            "count as one instance each, without cores and memory",
                             id, list_text(server, "id"));
     return flavor;
 }

@@ -175,6 +175,19 @@ doubt_again(struct creation *creation, struct drover_operation *op, const char *
     return TRUE;
 }
 
+/* An image that is gone may have a successor, unless the configuration names it by its id. */
+static enum drover_failure
+meaning_of_refusal(const struct work *work, const struct drover_operation *op)
+{
+    int status = call_status(work->call);
+    enum drover_failure failure = fault_of_create(status, call_words(work->call),
+                                                  (enum drover_failure)call_failure(work->call));
+
+    return status == 400 && failure == DROVER_FAILURE_NOT_FOUND && image_is_fixed(work->cloud, op)
+               ? DROVER_FAILURE_PERMANENT
+               : failure;
+}
+
 static enum drover_step
 refused(struct creation *creation, struct drover_operation *op)
 {
@@ -186,9 +199,7 @@ refused(struct creation *creation, struct drover_operation *op)
         cloud_forget(work->cloud);
     if (call_status(work->call) == 400 && !creation->asked_anew)
         return ask_anew(creation, op);
-    return call_fail_as(work->call, op,
-                        fault_of_create(call_status(work->call), call_words(work->call),
-                                        (enum drover_failure)call_failure(work->call)));
+    return call_fail_as(work->call, op, meaning_of_refusal(work, op));
 }
 
 /* ---- Asking for it ---- */

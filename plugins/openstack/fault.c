@@ -82,7 +82,7 @@ static const struct meaning meanings_of_calls[] = {
 static const struct meaning meanings_of_creates[] = {
     {403, "quota exceeded", DROVER_FAILURE_QUOTA},
     {403, "number of ports exceeded", DROVER_FAILURE_QUOTA},
-    {400, "can not find requested image", DROVER_FAILURE_PERMANENT},
+    {400, "can not find requested image", DROVER_FAILURE_NOT_FOUND},
     {409, "multiple possible networks found", DROVER_FAILURE_PERMANENT},
     {413, NULL, DROVER_FAILURE_RATE_LIMITED},
     {429, NULL, DROVER_FAILURE_RATE_LIMITED},

@@ -33,6 +33,7 @@ is_out_of_reach(const struct call *call)
 static void
 take(struct floating *floating, const json_t *floating_ip)
 {
+    g_free(floating->id);
     floating->id = g_strdup(list_id(floating_ip));
     floating->address = g_strdup(list_text(floating_ip, "floating_ip_address"));
     floating->made = drover_now();

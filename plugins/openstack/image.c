@@ -113,6 +113,13 @@ image_of_label(struct cloud *cloud, struct drover_operation *op, enum drover_ste
     return id != NULL ? g_strdup(id) : look_up(cloud, op, called(image), step);
 }
 
+gboolean
+image_is_fixed(const struct cloud *cloud, const struct drover_operation *op)
+{
+    return drover_value_get(options_cloud_image(cloud->config, drover_operation_label_config(op)),
+                            "image-id") != NULL;
+}
+
 enum drover_step
 image_check_label(struct cloud *cloud, struct drover_operation *op)
 {

@@ -18,6 +18,9 @@ const json_t *image_choose(const json_t *images, const char *text, GError **erro
  */
 char *image_of_label(struct cloud *cloud, struct drover_operation *op, enum drover_step *step);
 
+/* Whether the configuration has that id: no other will be found. */
+gboolean image_is_fixed(const struct cloud *cloud, const struct drover_operation *op);
+
 /* struct drover_driver's. */
 enum drover_step image_check_label(struct cloud *cloud, struct drover_operation *op);
 

@@ -36,6 +36,22 @@ is_used(const struct cloud *cloud)
     return FALSE;
 }
 
+/* Whether there is a network that they would be from. Where nobody tells there may be one. */
+static enum drover_step
+find_source(struct cloud *cloud, struct drover_operation *op, const json_t *networks,
+            gboolean *found)
+{
+    const json_t *routers;
+    enum drover_step step;
+
+    *found = networks == NULL || network_floating_source(cloud->settings, networks, NULL) != NULL;
+    if (*found)
+        return DROVER_DONE;
+    step = list_get_if_any(cloud, LIST_ROUTERS, op, &routers);
+    *found = routers == NULL || network_floating_source(cloud->settings, networks, routers) != NULL;
+    return step;
+}
+
 /* Nova may have lost sight of the addresses of a server that ran. */
 static gboolean
 tells_no_address(const json_t *server)
@@ -49,14 +65,15 @@ static enum {
     HAS_NONE,
     SHOWS_THEM,
     MAY_HIDE_THEM,
-} floating_ips_of(const struct cloud *cloud, const json_t *server, const json_t *networks)
+} floating_ips_of(const struct cloud *cloud, const json_t *server, const json_t *networks,
+                  gboolean has_source)
 {
     struct addresses addresses = addresses_choose(cloud->settings, networks, server, FALSE);
 
     if (addresses.has_floating)
         return SHOWS_THEM;
-    return is_used(cloud) && (addresses_need_floating_ip(cloud->settings, &addresses) ||
-                              tells_no_address(server))
+    return has_source && (addresses_need_floating_ip(cloud->settings, &addresses) ||
+                          tells_no_address(server))
                ? MAY_HIDE_THEM
                : HAS_NONE;
 }
@@ -163,16 +180,20 @@ look(struct work *work, struct drover_operation *op)
 {
     struct removal *removal = (struct removal *)work;
     const json_t *servers, *networks, *server;
+    gboolean has_source = FALSE;
     enum drover_step step = list_await(work->cloud, LIST_SERVERS, op, &servers);
 
     if (step == DROVER_DONE)
         step = list_get_if_any(work->cloud, LIST_NETWORKS, op, &networks);
+    if (step == DROVER_DONE && is_used(work->cloud))
+        step = find_source(work->cloud, op, networks, &has_source);
     if (step != DROVER_DONE)
         return step;
     server = list_find(servers, "id", removal->server);
     if (server != NULL && !server_exists(server) && removal->floating_ips->len == 0)
         return DROVER_DONE;
-    switch (server != NULL ? floating_ips_of(work->cloud, server, networks) : HAS_NONE) {
+    switch (server != NULL ? floating_ips_of(work->cloud, server, networks, has_source)
+                           : HAS_NONE) {
     case SHOWS_THEM:
         return look_for_floating_ips(removal, op, server, NULL);
     case MAY_HIDE_THEM:

@@ -215,7 +215,48 @@ test_cancelled_while_asked(gconstpointer unused)
     g_assert_cmpuint(cloud_count("floatingips"), ==, 0);
 }
 
+/* Where no network has them, none is looked for. */
+static void
+test_no_source(gconstpointer unused)
+{
+    g_autoptr(Provider) provider = NULL;
+    g_autoptr(Work) work = NULL;
+
+    cloud_tell("settings", "'networks': [{'name': 'inner'}]");
+    provider = provider_open(NULL, AT_ROUTER);
+    work = work_run(provider, DROVER_TASK_MACHINE_CREATE, NULL);
+    assert_done(work);
+    assert_all_removed(provider, work_id(work));
+    g_assert_cmpuint(cloud_requests("GET", "/network/v2.0/ports"), ==, 0);
+    g_assert_cmpuint(cloud_requests("GET", "/network/v2.0/floatingips"), ==, 0);
+}
+
 /* ---- Servers ---- */
+
+typedef struct {
+    const char *options, *label;
+    enum drover_failure failure;
+} Lost;
+
+static const Lost lost[] = {
+    {NULL, "'cloud-image': null, 'diskimage': 'd'", DROVER_FAILURE_NOT_FOUND},
+    {"'cloud-images': [{'name': 'plain', 'image-id': 'lost'}]", NULL, DROVER_FAILURE_PERMANENT},
+};
+
+/* What was uploaded has a successor; what the configuration names has none. */
+static void
+test_lost_image(gconstpointer data)
+{
+    static const char *const inputs[] = {"hostname", "np0000000001", "image", "lost", NULL};
+    const Lost *one = data;
+    g_autoptr(Provider) provider = provider_open(one->options, one->label);
+    g_autoptr(Work) work =
+        work_begin_with(provider, DROVER_TASK_MACHINE_CREATE, NULL, inputs, NULL);
+
+    work_wait(work);
+    assert_failed(work, one->failure, "Can not find requested image");
+    g_assert_cmpuint(cloud_requests("POST", "/compute/v2.1/servers"), ==, 2);
+}
 
 /* An answer to each create, but never one that says what was made. */
 static void
@@ -379,6 +420,9 @@ main(int argc, char **argv)
         {"/openstack-answers/OS-32-lost-delete", test_lost_delete, NULL},
         {"/openstack-answers/no-floating-ips-left", test_no_floating_ips_left, NULL},
         {"/openstack-answers/cancelled-while-asked", test_cancelled_while_asked, NULL},
+        {"/openstack-answers/no-source-of-floating-ips", test_no_source, NULL},
+        {"/openstack-answers/lost-upload", test_lost_image, &lost[0]},
+        {"/openstack-answers/OS-26-lost-image", test_lost_image, &lost[1]},
         {"/openstack-answers/OS-42-create-without-an-id", test_create_without_an_id, NULL},
         {"/openstack-answers/not-found-by-mistake", test_not_found_by_mistake, NULL},
         {"/openstack-answers/catalog-without-nova", test_catalog_without_nova, NULL},

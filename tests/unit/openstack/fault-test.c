@@ -41,7 +41,7 @@ test_creates(void)
         {409, "Multiple possible networks found, use a Network ID to be more specific.",
          DROVER_FAILURE_OTHER, DROVER_FAILURE_PERMANENT},
         {409, "something else", DROVER_FAILURE_OTHER, DROVER_FAILURE_OTHER},
-        {400, "Can not find requested image", DROVER_FAILURE_OTHER, DROVER_FAILURE_PERMANENT},
+        {400, "Can not find requested image", DROVER_FAILURE_OTHER, DROVER_FAILURE_NOT_FOUND},
         {400, "The requested availability zone is not available", DROVER_FAILURE_OTHER,
          DROVER_FAILURE_OTHER},
         {413, NULL, DROVER_FAILURE_OTHER, DROVER_FAILURE_RATE_LIMITED},
