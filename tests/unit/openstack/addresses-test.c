@@ -5,7 +5,7 @@
 
 #define NETWORKS                                                                                   \
     "[{'id': 'i', 'name': 'inner', 'router:external': false},"                                     \
-    " {'id': 'x', 'name': 'outer', 'router:external': true}]"
+    " {'id': 'x', 'name': 'outer', 'router:external': true}, {'id': 'n', 'name': null}]"
 #define FIXED(text)    "{'version': 4, 'addr': '" text "', 'OS-EXT-IPS:type': 'fixed'}"
 #define FLOATING(text) "{'version': 4, 'addr': '" text "', 'OS-EXT-IPS:type': 'floating'}"
 #define V6(text)       "{'version': 6, 'addr': '" text "', 'OS-EXT-IPS:type': 'fixed'}"
@@ -52,6 +52,9 @@ static const struct sample samples[] = {
     {"default-interface", "{'networks': [{'name': 'inner', 'default_interface': true}]}",
      "{'addresses': {'outer': [" FIXED("10.9.0.5") "], 'inner': [" FIXED("10.0.0.5") "]}}", FALSE,
      "10.9.0.5", "", "10.0.0.5", "10.0.0.5", FALSE},
+    {"default-interface-without-a-name", "{'networks': [{'name': 'n', 'default_interface': true}]}",
+     "{'addresses': {'inner': [" FIXED("10.0.0.5") "]}}", FALSE, "", "", "10.0.0.5", "10.0.0.5",
+     TRUE},
     {"no-external", "{'use_external_network': false, 'floating_ip_source': 'None'}",
      "{'addresses': {'outer': [" FIXED("10.9.0.5") "]}}", FALSE, "", "", "", "", FALSE},
 };
