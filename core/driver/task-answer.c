@@ -15,6 +15,8 @@
 #define MOST_MESSAGE (16 * 1024)
 /* Whatever it is about, it costs something to keep. */
 #define LEAST_COST 256
+/* How long a cloud can ask to be left alone. */
+#define LONGEST_PAUSE_MILLISECONDS 600000
 
 static void complain(DroverTask *task, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -210,7 +212,7 @@ on_fail(void *data, enum drover_failure failure, const char *text)
 static void
 on_retry_after(void *data, uint32_t milliseconds)
 {
-    ((DroverTask *)data)->retry_after = milliseconds;
+    ((DroverTask *)data)->retry_after = MIN(milliseconds, LONGEST_PAUSE_MILLISECONDS);
 }
 
 /* ---- When, and how far ---- */

@@ -40,6 +40,9 @@ meaning_of_status(const struct drover_http_request *request)
     return DROVER_FAILURE_OTHER;
 }
 
+/* A cloud that names tomorrow is asked before that whether it means it. */
+#define LONGEST_ASKED_SECONDS 600
+
 /* Seconds or a date, as the server likes. */
 static uint32_t
 asked_pause(CURL *easy)
@@ -47,7 +50,7 @@ asked_pause(CURL *easy)
     curl_off_t seconds = 0;
 
     curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
-    return (uint32_t)CLAMP(seconds, 0, 24 * 3600) * 1000;
+    return (uint32_t)CLAMP(seconds, 0, LONGEST_ASKED_SECONDS) * 1000;
 }
 
 static char *

@@ -178,7 +178,7 @@ DROVER_EXPORT const char *drover_http_body(const struct drover_http_request *req
 /* Of the name in any case, the last if there are several; NULL when it was not sent. */
 DROVER_EXPORT const char *drover_http_header(const struct drover_http_request *request,
                                              const char *name);
-/* What the server asked for with Retry-After; 0: nothing. */
+/* What the server asked for with Retry-After, ten minutes at most; 0: nothing. */
 DROVER_EXPORT uint32_t drover_http_retry_after(const struct drover_http_request *request);
 /* How many tries were made. */
 DROVER_EXPORT unsigned drover_http_tries(const struct drover_http_request *request);

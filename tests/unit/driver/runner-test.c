@@ -62,18 +62,20 @@ test_outcomes(void)
         const char *mode;
         enum drover_failure failure; /* 0: done */
         const char *message;
+        gint64 retry_after;
     } cases[] = {
-        {"steps", 0, NULL},
-        {"once more", 0, NULL},
-        {"block", 0, NULL},
-        {"loop", 0, NULL},
-        {"not so bad", 0, NULL},
-        {"no object", 0, NULL},
-        {"quota", DROVER_FAILURE_QUOTA, "3 of 3 used"},
-        {"rate", DROVER_FAILURE_RATE_LIMITED, "too often"},
-        {"strange failure", DROVER_FAILURE_OTHER, "bytes"},
-        {"no reason", DROVER_FAILURE_OTHER, "driver good gave no reason"},
-        {"nonsense", DROVER_FAILURE_OTHER, "driver good answered 42 to machine_delete()"},
+        {"steps", 0, NULL, 0},
+        {"once more", 0, NULL, 0},
+        {"block", 0, NULL, 0},
+        {"loop", 0, NULL, 0},
+        {"not so bad", 0, NULL, 0},
+        {"no object", 0, NULL, 0},
+        {"quota", DROVER_FAILURE_QUOTA, "3 of 3 used", 0},
+        {"rate", DROVER_FAILURE_RATE_LIMITED, "too often", 1500},
+        {"rate for ever", DROVER_FAILURE_RATE_LIMITED, "too often", 600000},
+        {"strange failure", DROVER_FAILURE_OTHER, "bytes", 0},
+        {"no reason", DROVER_FAILURE_OTHER, "driver good gave no reason", 0},
+        {"nonsense", DROVER_FAILURE_OTHER, "driver good answered 42 to machine_delete()", 0},
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -88,8 +90,7 @@ test_outcomes(void)
             g_assert_nonnull(strstr(fixture.message, cases[i].message));
             g_assert_true(g_utf8_validate(fixture.message, -1, NULL));
         }
-        g_assert_cmpint(fixture.retry_after, ==,
-                        cases[i].failure == DROVER_FAILURE_RATE_LIMITED ? 1500 : 0);
+        g_assert_cmpint(fixture.retry_after, ==, cases[i].retry_after);
         fixture_finish(&fixture, FALSE);
     }
 }

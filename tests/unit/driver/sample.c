@@ -343,6 +343,13 @@ fail_for_rate(struct self *own, struct drover_operation *op)
 }
 
 static enum drover_step
+fail_for_rate_for_ever(struct self *own, struct drover_operation *op)
+{
+    drover_operation_retry_after(op, UINT32_MAX);
+    return drover_operation_fail(op, DROVER_FAILURE_RATE_LIMITED, "too often");
+}
+
+static enum drover_step
 fail_strangely(struct self *own, struct drover_operation *op)
 {
     return drover_operation_fail(op, (enum drover_failure)77, "bytes \xff");
@@ -415,6 +422,7 @@ static const struct {
     {"loop", run_the_loop},
     {"quota", fail_for_quota},
     {"rate", fail_for_rate},
+    {"rate for ever", fail_for_rate_for_ever},
     {"strange failure", fail_strangely},
     {"no reason", fail_without_reason},
     {"not so bad", fail_and_succeed},

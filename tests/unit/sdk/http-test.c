@@ -375,6 +375,11 @@ test_retry_after(void)
     g_assert_cmpuint(drover_http_retry_after(request), ==, 600000);
     g_assert_cmpuint(drover_http_tries(request), ==, 1);
     drover_http_request_free(request);
+    /* Nobody stays away for a day. */
+    request = http_fixture_request(&fixture, "GET", "/fail/c/429/1?retry=86400");
+    http_fixture_make(request);
+    g_assert_cmpuint(drover_http_retry_after(request), ==, 600000);
+    drover_http_request_free(request);
     http_fixture_end(&fixture);
 }
 

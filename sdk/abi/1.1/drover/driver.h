@@ -30,6 +30,8 @@
  * own provider only. Functions of the SDK are called on that thread too, except those marked "any
  * thread".
  *
+ * Files: descriptors may be above 1,023, so select() cannot be used; poll() can.
+ *
  * Memory: who allocates frees. A string handed over in either direction is valid until the call
  * returns, unless its comment says longer. Times are milliseconds, monotonic.
  */
@@ -283,7 +285,8 @@ DROVER_EXPORT void drover_operation_append_text(struct drover_operation *op, con
 DROVER_EXPORT enum drover_step drover_operation_fail(struct drover_operation *op,
                                                      enum drover_failure failure,
                                                      const char *format, ...) DROVER_PRINTF(3, 4);
-/* With DROVER_FAILURE_RATE_LIMITED: when the cloud wants to be asked again. */
+/* With DROVER_FAILURE_RATE_LIMITED: when the cloud wants to be asked again. More than ten minutes
+ * count as ten. */
 DROVER_EXPORT void drover_operation_retry_after(struct drover_operation *op, uint32_t milliseconds);
 
 /* ------------------------------------------------------------------------------------------
