@@ -12,6 +12,7 @@ typedef struct {
     char *name;
     gpointer object;
     gint64 mzxid;   /* of the last change seen; 0 when our own create did not tell it */
+    GBytes *made;   /* what our own create wrote, as long as that is not read */
     gint32 version; /* -1: never read */
     guint reading : 1;
     guint read_again : 1;

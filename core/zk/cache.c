@@ -13,6 +13,7 @@ entry_free(gpointer data)
     DroverCacheEntry *entry = data;
 
     g_strfreev(entry->contenders);
+    g_clear_pointer(&entry->made, g_bytes_unref);
     g_free(entry->name);
     g_free(entry);
 }
@@ -86,17 +87,31 @@ replace_object(DroverCache *cache, DroverCacheEntry *entry, gpointer object)
         cache->klass.free(old);
 }
 
+/*
+ * Our own create did not tell its mzxid. The read that follows brings nothing new, unless somebody
+ * has deleted it meanwhile, and made it anew: that has the same version.
+ */
+static gboolean
+is_known(const DroverCacheEntry *entry, GBytes *data, gint32 version, gint64 mzxid)
+{
+    if (entry->version != version)
+        return FALSE;
+    return entry->made != NULL ? g_bytes_equal(entry->made, data) : entry->mzxid == mzxid;
+}
+
 static void
 store_record(DroverCache *cache, DroverCacheEntry *entry, GBytes *data, gint32 version,
              gint64 mzxid)
 {
-    /* Our own create did not tell its mzxid; the read that follows brings nothing new. */
-    gboolean same = entry->version == version && (entry->mzxid == 0 || mzxid == entry->mzxid);
+    gboolean same = is_known(entry, data, version, mzxid);
 
     if (!same && mzxid != 0 && mzxid <= entry->mzxid)
         return;
+    g_clear_pointer(&entry->made, g_bytes_unref);
     if (mzxid != 0)
         entry->mzxid = mzxid;
+    else
+        entry->made = g_bytes_ref(data);
     if (same)
         return;
     entry->version = version;
@@ -411,8 +426,11 @@ distrust_all(DroverCache *cache)
 
     g_hash_table_iter_init(&iter, cache->entries);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        ((DroverCacheEntry *)value)->version = -1;
-        ((DroverCacheEntry *)value)->mzxid = 0;
+        DroverCacheEntry *entry = value;
+
+        entry->version = -1;
+        entry->mzxid = 0;
+        g_clear_pointer(&entry->made, g_bytes_unref);
     }
 }
 

@@ -191,6 +191,31 @@ test_own_writes(Fixture *fixture, gconstpointer data)
     wait_text(fixture->mirror, "a", "4");
 }
 
+static gboolean
+is_there(gpointer path)
+{
+    return peer_exists(path);
+}
+
+/* Made by us, deleted, and made anew by somebody before we have read it: both have version 0. */
+static void
+test_own_create_is_replaced(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *path = below(fixture->root, "a");
+    g_autoptr(GBytes) ours = g_bytes_new_static("ours", strlen("ours"));
+    DroverChange *change = drover_change_new(fixture->test->session);
+
+    begin_cache(fixture);
+    test_tcp_proxy_set_mode(proxy, TEST_PROXY_HOLD_REPLIES);
+    drover_change_create(change, path, ours, 0);
+    drover_change_commit(change, NULL, NULL);
+    wait_until(is_there, path);
+    peer_delete(path);
+    peer_create(path, "theirs");
+    test_tcp_proxy_set_mode(proxy, TEST_PROXY_PASS);
+    wait_text(fixture->mirror, "a", "theirs");
+}
+
 /* Z-35: what another wrote in between is a conflict, and then seen. */
 static void
 test_own_write_on_an_old_version(Fixture *fixture, gconstpointer data)
@@ -573,6 +598,7 @@ add_tests(void)
     add("/zk/cache/Z-21-Z-22-empty-and-malformed", test_empty_and_malformed);
     add("/zk/cache/root-comes-and-goes", test_root_comes_and_goes);
     add("/zk/cache/own-writes", test_own_writes);
+    add("/zk/cache/Z-38-own-create-is-replaced", test_own_create_is_replaced);
     add("/zk/cache/Z-35-own-write-on-an-old-version", test_own_write_on_an_old_version);
     add("/zk/cache/Z-39-many", test_many);
     add_with("/zk/cache/Z-37-Z-38-suspended", FALSE, test_without_connection);
