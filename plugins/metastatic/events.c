@@ -162,7 +162,12 @@ hear_refused(struct metastatic *self, const struct drover_value *facts)
 {
     struct creation *creation = creation_in(self, facts);
 
-    if (creation == NULL || creation->state != ASSIGN)
+    if (creation == NULL) {
+        /* It was cancelled before the slot was written down. */
+        hear_free(self, facts);
+        return;
+    }
+    if (creation->state != ASSIGN)
         return;
     creation->state = FIND;
     creation->record = NULL;

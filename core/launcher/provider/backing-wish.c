@@ -267,7 +267,12 @@ drover_backing_drop_wishes_of(DroverBacking *backing, const char *node_id)
     for (guint i = backing->wishes->len; i > 0; i--) {
         const Wish *wish = backing->wishes->pdata[i - 1];
 
-        if (g_strcmp0(wish->node_id, node_id) == 0)
-            g_ptr_array_remove_index(backing->wishes, i - 1);
+        if (g_strcmp0(wish->node_id, node_id) != 0)
+            continue;
+        /* A slot that is written down, now or still to come, is told of as every one in use. */
+        if (!g_hash_table_contains(backing->slots, node_id))
+            drover_backing_tell_slot(backing, DROVER_BACKING_REFUSED, node_id, wish->backing_node,
+                                     wish->slot);
+        g_ptr_array_remove_index(backing->wishes, i - 1);
     }
 }

@@ -20,6 +20,13 @@ class Release(MetastaticCase):
         record['user_data'] = json.dumps({**json.loads(record['user_data']), **changes})
         self.client.set(path, json.dumps(record).encode())
 
+    def delete_ready(self):
+        """What was ready before its request was cancelled stays as it is."""
+        for node_id, node in self.observer.sync().nodes().items():
+            if node['provider'] == 'meta' and node['state'] == 'ready':
+                node['state'] = 'deleting'
+                self.client.set(f'{NODES}/{node_id}', json.dumps(node).encode())
+
     def test_ME_11_label_is_unknown_after_a_restart(self):
         providers = (self.backing_provider(), metastatic(slot_label(grace_time=LONG)))
         launcher = self.begin(*providers)
@@ -105,6 +112,21 @@ class Release(MetastaticCase):
         self.empty_cloud()
         self.wait_for_no_nodes()
         self.assertEqual(len(self.cloud.creates()), 1)
+
+    def test_ME_21_cancelled_at_any_moment(self):
+        """Also while a slot is being written down."""
+        self.begin()
+        request, node_id, _ = self.serve()
+        for _ in range(60):
+            other = self.submit('user')
+            self.wait(lambda cluster, other=other: any(
+                node['allocated_to'] == other.id for node in cluster.nodes().values()))
+            other.cancel()
+        self.delete(request, node_id)
+        self.wait(lambda cluster: all(not node['allocated_to'] or node['provider'] == 'p'
+                                      for node in cluster.nodes().values()))
+        self.delete_ready()
+        self.wait_for_no_nodes()
 
     def test_ME_26_ME_27_configuration_changes(self):
         backing = self.backing_provider('backing', 'other')
