@@ -24,23 +24,28 @@ static const struct form {
     uint32_t lifetime;
     gboolean own;      /* an administrator sees those of other projects too */
     gboolean optional; /* not all clouds have it */
-    const char *name;  /* the member that tells one from the others; NULL: "id" */
+    const char *name;  /* the member that tells one from the others */
 } forms[LISTS] = {
-    [LIST_FLAVORS] = {SERVICE_COMPUTE, "/flavors/detail", "flavors", NULL, FOR_EVER, FALSE, FALSE},
+    [LIST_FLAVORS] = {SERVICE_COMPUTE, "/flavors/detail", "flavors", NULL, FOR_EVER, FALSE, FALSE,
+                      "id"},
     [LIST_ZONES] = {SERVICE_COMPUTE, "/os-availability-zone", "availabilityZoneInfo", NULL,
                     FOR_EVER, FALSE, TRUE, "zoneName"},
-    [LIST_IMAGES] = {SERVICE_IMAGE, "/images", "images", "limit=1000", FOR_EVER, FALSE, FALSE},
-    [LIST_NETWORKS] = {SERVICE_NETWORK, "/networks", "networks", NULL, FOR_EVER, FALSE, TRUE},
-    [LIST_SUBNETS] = {SERVICE_NETWORK, "/subnets", "subnets", NULL, FOR_EVER, FALSE, TRUE},
-    [LIST_ROUTERS] = {SERVICE_NETWORK, "/routers", "routers", NULL, FOR_EVER, FALSE, TRUE},
-    [LIST_SERVERS] = {SERVICE_COMPUTE, "/servers/detail", "servers", NULL, A_SECOND, FALSE, FALSE},
-    [LIST_VOLUMES] = {SERVICE_VOLUME, "/volumes/detail", "volumes", NULL, A_SECOND, FALSE, TRUE},
+    [LIST_IMAGES] = {SERVICE_IMAGE, "/images", "images", "limit=1000", FOR_EVER, FALSE, FALSE,
+                     "id"},
+    [LIST_NETWORKS] = {SERVICE_NETWORK, "/networks", "networks", NULL, FOR_EVER, FALSE, TRUE, "id"},
+    [LIST_SUBNETS] = {SERVICE_NETWORK, "/subnets", "subnets", NULL, FOR_EVER, FALSE, TRUE, "id"},
+    [LIST_ROUTERS] = {SERVICE_NETWORK, "/routers", "routers", NULL, FOR_EVER, FALSE, TRUE, "id"},
+    [LIST_SERVERS] = {SERVICE_COMPUTE, "/servers/detail", "servers", NULL, A_SECOND, FALSE, FALSE,
+                      "id"},
+    [LIST_VOLUMES] = {SERVICE_VOLUME, "/volumes/detail", "volumes", NULL, A_SECOND, FALSE, TRUE,
+                      "id"},
     [LIST_FLOATING_IPS] = {SERVICE_NETWORK, "/floatingips", "floatingips", NULL, A_SECOND, TRUE,
-                           TRUE},
-    [LIST_DOWN_PORTS] = {SERVICE_NETWORK, "/ports", "ports", "status=DOWN", A_SECOND, TRUE, TRUE},
-    [LIST_OWN_IMAGES] = {SERVICE_IMAGE, "/images", "images", NULL, A_SECOND, FALSE, TRUE},
+                           TRUE, "id"},
+    [LIST_DOWN_PORTS] = {SERVICE_NETWORK, "/ports", "ports", "status=DOWN", A_SECOND, TRUE, TRUE,
+                         "id"},
+    [LIST_OWN_IMAGES] = {SERVICE_IMAGE, "/images", "images", NULL, A_SECOND, FALSE, TRUE, "id"},
     [LIST_PRIVATE_IMAGES] = {SERVICE_IMAGE, "/images", "images", "visibility=private&limit=1000",
-                             A_SECOND, FALSE, FALSE},
+                             A_SECOND, FALSE, FALSE, "id"},
 };
 
 struct list {
@@ -157,7 +162,7 @@ add_page(struct list *list, const json_t *page)
 
     json_array_foreach((json_t *)page, index, item)
     {
-        const char *name = list_text(item, list->form->name != NULL ? list->form->name : "id");
+        const char *name = list_text(item, list->form->name);
 
         if (name == NULL || *name == '\0')
             return FALSE;

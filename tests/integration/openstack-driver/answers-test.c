@@ -89,8 +89,8 @@ static const char *const no_numbers[] = {
     "'path': '/limits$', 'garbage': 'types'",
     "'path': '/compute/.*limits$', 'status': 200, 'body': {}",
     "'path': '/compute/.*limits$', 'status': 200, 'body': {'limits': {'absolute': null}}",
-    "'path': '/volume/.*limits$', 'status': 200, 'body': {'limits': {'absolute': {"
-    "'maxTotalVolumes': 3}}}",
+    ("'path': '/volume/.*limits$', 'status': 200, "
+     "'body': {'limits': {'absolute': {'maxTotalVolumes': 3}}}"),
     "'path': '/volume/.*limits$', 'garbage': 'text'",
 };
 

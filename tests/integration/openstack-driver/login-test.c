@@ -130,7 +130,7 @@ test_one_service_refuses(gconstpointer unused)
 int
 main(int argc, char **argv)
 {
-    static const CloudTest tests[] = {
+    const CloudTest tests[] = {
         {"/openstack-login/F-31-clock-behind", test_clock, GINT_TO_POINTER(-86400)},
         {"/openstack-login/F-31-clock-ahead", test_clock, GINT_TO_POINTER(86400)},
         {"/openstack-login/busy", test_passing, passing[0]},

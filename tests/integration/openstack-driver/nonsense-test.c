@@ -55,17 +55,14 @@ do_all(Provider *provider)
     g_autoptr(Work) image = NULL;
     g_autoptr(Work) machine = NULL;
 
-    for (gsize i = 0; i < G_N_ELEMENTS(questions); i++) {
-        g_autoptr(Work) question = endure(work_begin(provider, questions[i], NULL));
-    }
+    for (gsize i = 0; i < G_N_ELEMENTS(questions); i++)
+        work_free(endure(work_begin(provider, questions[i], NULL)));
     image = upload(provider);
     machine = endure(work_begin(provider, DROVER_TASK_MACHINE_CREATE, NULL));
-    if (work_id(machine) != NULL) {
-        g_autoptr(Work) console =
-            endure(work_begin(provider, DROVER_TASK_MACHINE_CONSOLE, work_id(machine)));
-        g_autoptr(Work) removal =
-            endure(work_begin(provider, DROVER_TASK_MACHINE_DELETE, work_id(machine)));
-    }
+    if (work_id(machine) == NULL)
+        return;
+    work_free(endure(work_begin(provider, DROVER_TASK_MACHINE_CONSOLE, work_id(machine))));
+    work_free(endure(work_begin(provider, DROVER_TASK_MACHINE_DELETE, work_id(machine))));
 }
 
 /* What is left of work that failed is found by its tags. */
