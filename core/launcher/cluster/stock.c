@@ -82,19 +82,13 @@ drover_stock_unref(DroverStock *stock)
 
 /* ---- What is offered ---- */
 
-static int
-compare_ids(gconstpointer a, gconstpointer b)
-{
-    return strcmp(a, b);
-}
-
 static void
 put_under_label(DroverStock *stock, const char *label, Item *item)
 {
     GTree *nodes = g_hash_table_lookup(stock->offers, label);
 
     if (nodes == NULL) {
-        nodes = g_tree_new(compare_ids);
+        nodes = g_tree_new((GCompareFunc)strcmp);
         g_hash_table_insert(stock->offers, g_strdup(label), nodes);
     }
     g_tree_insert(nodes, item->node->id, item);

@@ -32,12 +32,6 @@ equal_identity(gconstpointer a, gconstpointer b)
 
 /* ---- Life ---- */
 
-static int
-compare_ids(gconstpointer a, gconstpointer b)
-{
-    return strcmp(a, b);
-}
-
 DroverSlotTable *
 drover_slot_table_new(const DroverSlotMachine *machines, guint n_machines)
 {
@@ -50,7 +44,7 @@ drover_slot_table_new(const DroverSlotMachine *machines, guint n_machines)
         g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)drover_node_unref);
     table->standing = g_new0(Standing *, n_machines + 1);
     for (guint i = 0; i <= n_machines; i++)
-        table->standing[i] = g_tree_new(compare_ids);
+        table->standing[i] = g_tree_new((GCompareFunc)strcmp);
     for (guint i = 0; i < n_machines; i++)
         g_hash_table_insert(table->indexes, (gpointer)&machines[i].identity, GUINT_TO_POINTER(i));
     return table;
