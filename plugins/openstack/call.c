@@ -431,9 +431,9 @@ call_found_nothing(const struct call *call)
 }
 
 gboolean
-call_was_not_sent(const struct call *call)
+call_has_no_service(const struct call *call)
 {
-    return call->request == NULL;
+    return call->failure == DROVER_FAILURE_NOT_FOUND && call->request == NULL;
 }
 
 uint64_t

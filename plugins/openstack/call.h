@@ -49,8 +49,8 @@ const json_t *call_answer(struct call *call);
 const char *call_header(const struct call *call, const char *name);
 /* Whether the service has said that there is no such thing. */
 gboolean call_found_nothing(const struct call *call);
-/* Whether the cloud cannot have heard of it. */
-gboolean call_was_not_sent(const struct call *call);
+/* Whether the cloud has no such service, so that nobody was asked. */
+gboolean call_has_no_service(const struct call *call);
 uint64_t call_sent(const struct call *call);
 
 /* Ends the operation: `return call_fail(call, op);`. With DROVER_FAILURE_NOT_FOUND only when the

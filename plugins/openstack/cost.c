@@ -157,12 +157,6 @@ static const struct limit {
     {SERVICE_VOLUME, "maxTotalVolumeGigabytes", "volume-gb"},
 };
 
-static gboolean
-has_no_volumes(const struct call *call)
-{
-    return call_was_not_sent(call) && call_failure(call) == DROVER_FAILURE_NOT_FOUND;
-}
-
 /* The amount of a limit; NULL: the answer does not tell. */
 static const json_t *
 amount_of(const struct limits *limits, const struct limit *limit)
@@ -180,7 +174,8 @@ show_limits(const struct limits *limits, struct drover_operation *op)
 {
     for (gsize i = 0; i < G_N_ELEMENTS(limit_names); i++) {
         const struct limit *limit = &limit_names[i];
-        gboolean is_absent = limit->service == SERVICE_VOLUME && has_no_volumes(limits->volume);
+        gboolean is_absent =
+            limit->service == SERVICE_VOLUME && call_has_no_service(limits->volume);
         const json_t *amount = is_absent ? NULL : amount_of(limits, limit);
         double most = json_number_value(amount);
 
@@ -210,7 +205,7 @@ cost_limits(struct cloud *cloud, struct drover_operation *op)
         return DROVER_RUNNING;
     if (call_failure(limits->compute) != 0)
         return call_fail(limits->compute, op);
-    if (call_failure(limits->volume) != 0 && !has_no_volumes(limits->volume))
+    if (call_failure(limits->volume) != 0 && !call_has_no_service(limits->volume))
         return call_fail(limits->volume, op);
     return show_limits(limits, op);
 }

@@ -228,17 +228,17 @@ is_absent(const struct list *list)
         return FALSE;
     if (list->kind == LIST_ZONES)
         return status == 403 || status == 404;
-    return status == 404 ||
-           (call_was_not_sent(list->call) && call_failure(list->call) == DROVER_FAILURE_NOT_FOUND);
+    return status == 404 || call_has_no_service(list->call);
 }
 
 /* Not that what an operation is about is not there: it would take that for its success. */
 static enum drover_failure
 meaning_of(const struct call *call)
 {
-    if (call_failure(call) != DROVER_FAILURE_NOT_FOUND)
-        return (enum drover_failure)call_failure(call);
-    return call_was_not_sent(call) ? DROVER_FAILURE_PERMANENT : DROVER_FAILURE_OTHER;
+    if (call_has_no_service(call))
+        return DROVER_FAILURE_PERMANENT;
+    return call_found_nothing(call) ? DROVER_FAILURE_OTHER
+                                    : (enum drover_failure)call_failure(call);
 }
 
 static void
@@ -411,15 +411,23 @@ list_await(struct cloud *cloud, enum list_kind kind, struct drover_operation *op
     return is_worth_waiting(list) ? list_wait(cloud, kind, op) : fail_for(list, op);
 }
 
+/* The step in which a list was looked at, unless that is older. */
+static enum drover_step
+if_since(enum drover_step step, struct cloud *cloud, enum list_kind kind,
+         struct drover_operation *op, int64_t time, const json_t *items)
+{
+    if (step != DROVER_DONE || items == NULL || list_is_since(cloud, kind, time))
+        return step;
+    return list_wait(cloud, kind, op);
+}
+
 enum drover_step
 list_await_after(struct cloud *cloud, enum list_kind kind, struct drover_operation *op,
                  int64_t time, const json_t **items)
 {
     enum drover_step step = list_await(cloud, kind, op, items);
 
-    if (step != DROVER_DONE || list_is_since(cloud, kind, time))
-        return step;
-    return list_wait(cloud, kind, op);
+    return if_since(step, cloud, kind, op, time, *items);
 }
 
 enum drover_step
@@ -428,9 +436,7 @@ list_get_after(struct cloud *cloud, enum list_kind kind, struct drover_operation
 {
     enum drover_step step = list_get(cloud, kind, op, items);
 
-    if (step != DROVER_DONE || list_is_since(cloud, kind, time))
-        return step;
-    return list_wait(cloud, kind, op);
+    return if_since(step, cloud, kind, op, time, *items);
 }
 
 enum drover_step
@@ -439,9 +445,7 @@ list_get_after_if_any(struct cloud *cloud, enum list_kind kind, struct drover_op
 {
     enum drover_step step = list_get_if_any(cloud, kind, op, items);
 
-    if (step != DROVER_DONE || *items == NULL || list_is_since(cloud, kind, time))
-        return step;
-    return list_wait(cloud, kind, op);
+    return if_since(step, cloud, kind, op, time, *items);
 }
 
 const json_t *
