@@ -6,8 +6,6 @@
 
 #include "openstack.h"
 
-#include "integration/testcloud/image-file.h"
-
 #define PORTS     "'method': 'GET', 'path': '/network/v2.0/ports$', "
 #define FLOATING  "'path': '/network/v2.0/floatingips"
 #define SERVERS   "'path': '/compute/v2.1/servers"
@@ -435,10 +433,6 @@ main(int argc, char **argv)
         {"/openstack-answers/other-services-are-away", test_other_services_are_away, NULL},
         {NULL, NULL, NULL},
     };
-    int status;
 
-    image_file_make(&file, "image.qcow2", G_CHECKSUM_MD5);
-    status = openstack_run_tests(argc, argv, tests);
-    image_file_remove(&file);
-    return status;
+    return openstack_run_tests_with_image(argc, argv, tests, &file);
 }

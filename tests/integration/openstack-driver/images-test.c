@@ -6,8 +6,6 @@
 
 #include "openstack.h"
 
-#include "integration/testcloud/image-file.h"
-
 #define POST "'method': 'POST', 'path': '/image/v2/images$', "
 #define PUT  "'method': 'PUT', 'path': '/image/v2/images/', "
 #define TAGS                                                                                       \
@@ -249,13 +247,10 @@ test_not_imported(gconstpointer unused)
 static void
 test_lists(gconstpointer unused)
 {
-    static const char *const inputs[] = {"kind", "image", NULL};
     g_autoptr(Provider) provider = provider_open(NULL, NULL);
     g_autoptr(Work) work = upload(provider);
     g_autoptr(Work) list = work_run(provider, DROVER_TASK_IMAGE_LIST, NULL);
     g_autoptr(Work) resources = work_run(provider, DROVER_TASK_RESOURCE_LIST, NULL);
-    g_autoptr(Work) removal =
-        work_begin_with(provider, DROVER_TASK_RESOURCE_DELETE, work_id(work), inputs, NULL);
     const json_t *own = json_array_get(list->items, 0);
 
     g_assert_cmpuint(json_array_size(list->items), ==, 1);
@@ -263,8 +258,7 @@ test_lists(gconstpointer unused)
     g_assert_cmpstr(json_string_value(json_object_get(own, "name")), ==, "img-1");
     g_assert_nonnull(strstr(json_string_value(json_object_get(own, "tags")),
                             "\"nodepool_upload_id\":\"0000000001\""));
-    work_wait(removal);
-    assert_done(removal);
+    remove_resource(provider, "image", work_id(work));
     g_assert_cmpuint(cloud_count("images"), ==, 0);
 }
 
@@ -318,10 +312,6 @@ main(int argc, char **argv)
         {"/openstack-driver/SM-44-listed-anew", test_listed_anew, NULL},
         {NULL, NULL, NULL},
     };
-    int status;
 
-    image_file_make(&file, "image.qcow2", G_CHECKSUM_MD5);
-    status = openstack_run_tests(argc, argv, tests);
-    image_file_remove(&file);
-    return status;
+    return openstack_run_tests_with_image(argc, argv, tests, &file);
 }

@@ -7,7 +7,6 @@
 
 #include "openstack.h"
 
-#include "integration/testcloud/image-file.h"
 #include "support/wait.h"
 
 /* Of work that waits for what does not come. */
@@ -76,14 +75,8 @@ remove_what_is_left(Provider *provider)
     assert_done(list);
     json_array_foreach(list->items, index, item)
     {
-        const char *const inputs[] = {"kind", json_string_value(json_object_get(item, "kind")),
-                                      NULL};
-        g_autoptr(Work) removal =
-            work_begin_with(provider, DROVER_TASK_RESOURCE_DELETE,
-                            json_string_value(json_object_get(item, "id")), inputs, NULL);
-
-        work_wait(removal);
-        assert_done(removal);
+        remove_resource(provider, json_string_value(json_object_get(item, "kind")),
+                        json_string_value(json_object_get(item, "id")));
     }
     g_assert_cmpuint(cloud_count("servers"), ==, 0);
     g_assert_cmpuint(cloud_count("images"), ==, 0);
@@ -129,10 +122,6 @@ main(int argc, char **argv)
         {"/openstack-nonsense/mutated", test_mutated, NULL},
         {NULL, NULL, NULL},
     };
-    int status;
 
-    image_file_make(&file, "image.qcow2", G_CHECKSUM_MD5);
-    status = openstack_run_tests(argc, argv, tests);
-    image_file_remove(&file);
-    return status;
+    return openstack_run_tests_with_image(argc, argv, tests, &file);
 }

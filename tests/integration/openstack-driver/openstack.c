@@ -54,6 +54,17 @@ openstack_run_tests(int argc, char **argv, const CloudTest *tests)
     return status;
 }
 
+int
+openstack_run_tests_with_image(int argc, char **argv, const CloudTest *tests, ImageFile *file)
+{
+    int status;
+
+    image_file_make(file, "image.qcow2", G_CHECKSUM_MD5);
+    status = openstack_run_tests(argc, argv, tests);
+    image_file_remove(file);
+    return status;
+}
+
 char *
 openstack_first(const char *collection, const char *member)
 {

@@ -511,6 +511,17 @@ assert_done(const Work *work)
 }
 
 void
+remove_resource(Provider *provider, const char *kind, const char *id)
+{
+    const char *const inputs[] = {"kind", kind, NULL};
+    g_autoptr(Work) removal =
+        work_begin_with(provider, DROVER_TASK_RESOURCE_DELETE, id, inputs, NULL);
+
+    work_wait(removal);
+    assert_done(removal);
+}
+
+void
 assert_failed(const Work *work, enum drover_failure failure, const char *text)
 {
     g_assert_false(work->ok);

@@ -101,6 +101,9 @@ const char *work_id(const Work *work);
 /* The same, as soon as it has shown one, at least the COUNTth. */
 const char *work_wait_id(Work *work, guint count);
 
+/* Has the driver delete one of its resources, and waits until it has. */
+void remove_resource(Provider *provider, const char *kind, const char *id);
+
 void assert_done(const Work *work);
 void assert_failed(const Work *work, enum drover_failure failure, const char *text);
 /* A field of the node's record; NULL: null, or not set. */

@@ -234,14 +234,9 @@ test_resources(gconstpointer unused)
     g_assert_cmpuint(json_array_size(list->items), ==, G_N_ELEMENTS(kinds));
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         const json_t *item = json_array_get(list->items, i);
-        const char *const inputs[] = {"kind", kinds[i], NULL};
-        g_autoptr(Work) removal =
-            work_begin_with(provider, DROVER_TASK_RESOURCE_DELETE,
-                            json_string_value(json_object_get(item, "id")), inputs, NULL);
 
         g_assert_cmpstr(json_string_value(json_object_get(item, "kind")), ==, kinds[i]);
-        work_wait(removal);
-        assert_done(removal);
+        remove_resource(provider, kinds[i], json_string_value(json_object_get(item, "id")));
     }
     g_assert_cmpstr(json_string_value(json_object_get(json_array_get(list->items, 2), "tags")), ==,
                     "{\"a\":\"b\"}");

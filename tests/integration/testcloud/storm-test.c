@@ -111,16 +111,10 @@ clean_up(Provider *provider)
         assert_done(list);
         json_array_foreach(list->items, index, item)
         {
-            const char *const inputs[] = {"kind", json_string_value(json_object_get(item, "kind")),
-                                          NULL};
-            g_autoptr(Work) removal =
-                work_begin_with(provider, DROVER_TASK_RESOURCE_DELETE,
-                                json_string_value(json_object_get(item, "id")), inputs, NULL);
-
             g_assert_nonnull(
                 strstr(json_string_value(json_object_get(item, "tags")), "0000000001"));
-            work_wait(removal);
-            assert_done(removal);
+            remove_resource(provider, json_string_value(json_object_get(item, "kind")),
+                            json_string_value(json_object_get(item, "id")));
         }
     }
 }
